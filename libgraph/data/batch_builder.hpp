@@ -1,0 +1,94 @@
+#pragma once
+
+#include "libgraph/data/record_batch.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace headrace::graph {
+
+/// Appends values to one column. Not thread-safe. No virtual call: the caller uses the append that
+/// fits the physical type (checked by assertion in debug builds only).
+class column_builder {
+public:
+  explicit column_builder(logical_type type, std::shared_ptr<memory_budget> budget = nullptr);
+  ~column_builder();
+  column_builder(column_builder&&) noexcept;
+  column_builder& operator=(column_builder&&) noexcept;
+
+  void reserve(std::size_t rows);
+  std::size_t size() const { return size_; }
+  std::size_t size_bytes() const;
+
+  /// T is the physical type: bool (as uint8), intN, int128, float, double.
+  template <class T>
+  void append(T value) {
+    if (size_ == capacity_) [[unlikely]]
+      grow(size_ + 1);
+    reinterpret_cast<T*>(values_)[size_] = value;
+    if (validity_ != nullptr) [[unlikely]]
+      set_valid(size_);
+    ++size_;
+  }
+  void append_string(std::string_view value);
+  void append_null();
+  /// Opens and closes a list or map entry: append to `child(i)` between.
+  void begin_list();
+  void end_list();
+  /// Ends a row value whose fields were appended to the children.
+  void end_row();
+  column_builder& child(std::size_t index);
+  /// Copies one value of a column of the same type.
+  void append_from(const column& source, std::size_t row);
+  /// Copies rows of a column of the same type, vectorized.
+  void append_from(const column& source, std::span<const std::uint32_t> rows);
+
+  /// Gives the column and starts anew.
+  column_ptr finish();
+
+private:
+  void grow(std::size_t rows);
+  void set_valid(std::size_t row);
+
+  logical_type type_;
+  std::size_t size_ = 0;
+  std::size_t capacity_ = 0;
+  std::byte* values_ = nullptr;
+  std::uint8_t* validity_ = nullptr;
+  struct storage;
+  std::unique_ptr<storage> storage_;
+};
+
+/// Appends rows: one column_builder a field, and timestamps and kinds when rows have them.
+class batch_builder {
+public:
+  explicit batch_builder(row_type_ptr type, std::shared_ptr<memory_budget> budget = nullptr);
+
+  column_builder& column(std::size_t index) { return columns_[index]; }
+  /// Ends a row whose fields were appended.
+  void end_row() { ++rows_; }
+  void end_row(std::int64_t timestamp_ms);
+  void end_row(row_kind kind);
+  void end_row(row_kind kind, std::int64_t timestamp_ms);
+  /// Rows ended at once after vectorized appends to the columns.
+  void end_rows(std::size_t count) { rows_ += count; }
+
+  std::size_t size() const { return rows_; }
+  bool is_empty() const { return rows_ == 0; }
+  std::size_t size_bytes() const;
+  const row_type_ptr& type() const { return type_; }
+  /// Gives the batch and starts anew.
+  record_batch finish();
+
+private:
+  row_type_ptr type_;
+  std::shared_ptr<memory_budget> budget_;
+  std::vector<column_builder> columns_;
+  std::size_t rows_ = 0;
+  std::vector<std::int64_t> timestamps_;
+  std::vector<row_kind> kinds_;
+};
+
+} // namespace headrace::graph

@@ -1,0 +1,53 @@
+#pragma once
+
+#include "libactors/base/ids.hpp"
+#include "libgraph/data/record_batch.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <variant>
+
+namespace headrace::graph {
+
+/// No row with a timestamp at or below `time_ms` follows (but late ones).
+struct watermark {
+  std::int64_t time_ms = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max(); ///< of bounded input
+  friend bool operator==(const watermark&, const watermark&) = default;
+};
+
+/// An idle input is left out when the watermarks of inputs are combined.
+struct watermark_status {
+  bool idle = false;
+  friend bool operator==(const watermark_status&, const watermark_status&) = default;
+};
+
+enum class barrier_alignment : std::uint8_t {
+  exactly_once,  ///< channels whose barrier came wait for the others
+  at_least_once, ///< barriers are only counted
+};
+
+/// Splits the stream: rows before it are in checkpoint `checkpoint`, rows after it are not.
+struct barrier {
+  checkpoint_id checkpoint = 0;
+  std::int64_t timestamp_ms = 0; ///< when the coordinator triggered it
+  barrier_alignment alignment = barrier_alignment::exactly_once;
+  friend bool operator==(const barrier&, const barrier&) = default;
+};
+
+struct end_of_input {
+  friend bool operator==(const end_of_input&, const end_of_input&) = default;
+};
+
+struct latency_marker {
+  std::int64_t emitted_us = 0;
+  std::int32_t source_subtask = 0;
+  friend bool operator==(const latency_marker&, const latency_marker&) = default;
+};
+
+/// All that flows between operators: in band, in order.
+using stream_element =
+    std::variant<record_batch, watermark, watermark_status, barrier, end_of_input, latency_marker>;
+
+} // namespace headrace::graph
