@@ -16,7 +16,7 @@ public:
   using value_type = T;
 
   result(T value) : state_(std::in_place_index<0>, std::move(value)) {} // NOLINT: implicit by design
-  result(error failure) : state_(std::in_place_index<1>, std::move(failure)) {} // NOLINT
+  result(headrace::error failure) : state_(std::in_place_index<1>, std::move(failure)) {} // NOLINT
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }

@@ -199,8 +199,9 @@ protected:
 
 private:
   friend class responder;
-  using handler = std::function<void(const any_message&, const address& from, responder)>;
-  void handle(std::uint64_t type_id, handler action);
+  using untyped_handler =
+      std::function<void(const any_message&, const address& from, responder)>;
+  void handle(std::uint64_t type_id, untyped_handler action);
   void tell_untyped(const address& to, const any_message& what, fencing_token fence);
   void ask_untyped(const address& to, const any_message& what, std::uint64_t reply_type,
                    std::chrono::milliseconds timeout, fencing_token fence,

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "libactors/base/clock.hpp"
+#include "libactors/base/ids.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/log.hpp"
+#include "libgraph/data/record_batch.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::graph {
+
+/// Something written that a completed checkpoint makes final, encoded by the connector.
+using committable = byte_string;
+
+/// What a writer gets.
+struct writer_context {
+  std::int32_t subtask = 0;
+  std::int32_t parallelism = 1;
+  std::int32_t attempt = 0;
+  std::string task_name;
+  headrace::file_system& files;
+  const headrace::clock& time;
+  headrace::logger log;
+};
+
+/// Writes rows. `write` and the rest are called one after the other, on executor threads: they may
+/// block.
+class sink_writer {
+public:
+  virtual ~sink_writer() = default;
+  virtual status write(const record_batch& rows) = 0;
+  /// Before a barrier (and at the end of input): all rows so far are safe to commit with what is
+  /// returned. After that, `snapshot` gives the writer's own state (e.g. an in-progress file).
+  virtual result<std::vector<committable>> prepare_commit(bool end_of_input) = 0;
+  virtual result<byte_string> snapshot(checkpoint_id checkpoint) = 0;
+  virtual status close() = 0;
+};
+
+/// Makes committables final. Must be idempotent: after a recovery the same ones come again.
+class committer {
+public:
+  virtual ~committer() = default;
+  virtual status commit(const std::vector<committable>& what) = 0;
+};
+
+/// A sink: makes writers, and a committer when it is exactly-once.
+class sink {
+public:
+  virtual ~sink() = default;
+  /// `restored`: writer states of the checkpoint that are now this subtask's (several after a
+  /// smaller parallelism, none at first start).
+  virtual result<std::unique_ptr<sink_writer>>
+  create_writer(writer_context context, std::vector<byte_string> restored) const = 0;
+  /// Null for a sink without commits.
+  virtual result<std::unique_ptr<committer>> create_committer(writer_context context) const = 0;
+};
+
+/// Rows that a job sends to its client: given to each subtask of a collecting sink.
+using collect_target = std::function<status(const record_batch&)>;
+
+} // namespace headrace::graph

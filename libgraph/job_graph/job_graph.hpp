@@ -1,0 +1,133 @@
+#pragma once
+
+#include "libactors/base/ids.hpp"
+#include "libgraph/spec/operator_spec.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace::graph {
+
+/// One operator inside a job vertex.
+struct operator_node {
+  operator_id id; ///< stable: from the uid, or from its place in the graph
+  std::string uid;
+  std::string name;
+  operator_spec spec;
+  std::vector<logical_type> input_types; ///< one an input
+  logical_type output_type;
+  std::vector<logical_type> side_types; ///< one a side output
+  friend bool operator==(const operator_node&, const operator_node&) = default;
+};
+
+/// Connects an output of a chained operator to the next one in the chain.
+struct chain_edge {
+  std::int32_t from = 0; ///< index into job_vertex::operators
+  std::int32_t side = -1; ///< -1: main output
+  std::int32_t to = 0;
+  std::int32_t input = 0;
+  friend bool operator==(const chain_edge&, const chain_edge&) = default;
+};
+
+enum class partition_kind : std::uint8_t {
+  pipelined, ///< rows flow while the producer runs
+  blocking,  ///< consumable when the producer has finished
+};
+
+/// An output of a vertex that leaves it: an intermediate result with one partition a subtask.
+struct result_output {
+  result_id id;
+  std::int32_t from = 0; ///< operator in the chain
+  std::int32_t side = -1;
+  partitioner_spec partitioner;
+  partition_kind kind = partition_kind::pipelined;
+  friend bool operator==(const result_output&, const result_output&) = default;
+};
+
+/// An input gate of a vertex: consumes one intermediate result.
+struct result_input {
+  result_id id;
+  std::int32_t input = 0; ///< which input of the chain's head; several gates may feed one (union)
+  friend bool operator==(const result_input&, const result_input&) = default;
+};
+
+/// A chain of operators that runs as one subtask, `parallelism` times. operators[0] is the head.
+struct job_vertex {
+  vertex_id id;
+  std::string name;
+  std::int32_t parallelism = 1;
+  std::int32_t max_parallelism = 128;
+  std::string slot_sharing_group = "default";
+  std::vector<operator_node> operators;
+  std::vector<chain_edge> chain;
+  std::vector<result_input> inputs;
+  std::vector<result_output> outputs;
+  friend bool operator==(const job_vertex&, const job_vertex&) = default;
+};
+
+enum class restart_kind : std::uint8_t { none, fixed_delay, failure_rate, exponential_delay };
+/// Durations in milliseconds.
+struct restart_spec {
+  restart_kind kind = restart_kind::exponential_delay;
+  std::int32_t attempts = 1;            ///< fixed delay: restarts at the most
+  std::int64_t delay_ms = 1000;         ///< fixed delay, failure rate: before each restart
+  std::int32_t failures_max = 1;        ///< failure rate: at most so many …
+  std::int64_t interval_ms = 60'000;    ///< … in this time
+  std::int64_t initial_backoff_ms = 100; ///< exponential: the first restart is at once, then this
+  std::int64_t max_backoff_ms = 60'000;
+  double multiplier = 1.5;
+  double jitter = 0.1;
+  std::int64_t reset_after_ms = 3'600'000; ///< without failure: back to the initial back-off
+  friend bool operator==(const restart_spec&, const restart_spec&) = default;
+};
+
+struct checkpoint_spec {
+  std::int64_t interval_ms = 0; ///< 0: off
+  std::int64_t timeout_ms = 600'000;
+  std::int64_t min_pause_ms = 0;
+  std::int32_t tolerable_failures = 0; ///< consecutive; more fail the job. -1: any number
+  std::int32_t retained = 1;
+  bool at_least_once = false;
+  bool keep_on_cancel = false;
+  std::string directory;    ///< empty: kept below the cluster's own directory
+  std::string restore_from; ///< a checkpoint's directory to start from; empty: none
+  bool allow_non_restored_state = false;
+  friend bool operator==(const checkpoint_spec&, const checkpoint_spec&) = default;
+};
+
+/// An artifact that executors fetch by digest from the blob server.
+struct artifact {
+  std::string name;
+  artifact_digest digest; ///< 64 hex digits, SHA-256
+  std::uint64_t size_bytes = 0;
+  friend bool operator==(const artifact&, const artifact&) = default;
+};
+
+/// What a job is: its vertices in topological order and how it is to be run. A value.
+struct job_graph {
+  job_id id;
+  std::string name;
+  std::vector<job_vertex> vertices;
+  std::vector<std::string> arguments; ///< of the client, for the job object's entry function
+  std::vector<artifact> artifacts;    ///< the first is the job object, when there is one
+  std::string hash;                   ///< of the vertices, hex: executors must build the same graph
+  restart_spec restart;
+  checkpoint_spec checkpoints;
+  std::int64_t buffer_timeout_ms = 10;
+  std::int64_t slot_timeout_ms = 300'000;
+  std::string state_backend = "hashmap";
+  bool region_failover = true;
+  friend bool operator==(const job_graph&, const job_graph&) = default;
+};
+
+/// Checks what every later step relies on: ids unique, edges in range, topological order, types
+/// that fit, forward edges with equal parallelism, parallelism within max_parallelism.
+/// @errors invalid_graph, type_mismatch, duplicate_uid
+status validate(const job_graph& job);
+
+/// Returns the hash over vertices, operators, edges and types; not over id, name, parallelism or
+/// settings.
+std::string graph_hash(const job_graph& job);
+
+} // namespace headrace::graph

@@ -1,0 +1,137 @@
+#pragma once
+
+#include "libgraph/connector/format.hpp"
+#include "libgraph/types/logical_type.hpp"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headrace::graph {
+
+/// Names a function of the job's code by its index in the function table; -1: none.
+struct function_ref {
+  std::int32_t index = -1;
+  bool is_none() const { return index < 0; }
+  friend bool operator==(const function_ref&, const function_ref&) = default;
+};
+
+/// A connector by name and options, or one that the job's code brings.
+struct connector_spec {
+  std::string name;
+  option_map options;
+  function_ref provider;
+  friend bool operator==(const connector_spec&, const connector_spec&) = default;
+};
+
+/// How event time and watermarks are made.
+enum class watermark_kind : std::uint8_t { none, bounded_out_of_orderness, monotonous };
+struct watermark_spec {
+  watermark_kind kind = watermark_kind::none;
+  std::int64_t bound_ms = 0;       ///< largest expected disorder
+  std::int64_t idle_timeout_ms = 0; ///< 0: never idle
+  bool on_event = false;           ///< cut batches at each advance: results do not depend on batches
+  function_ref assigner;           ///< none: rows keep the timestamps they have
+  std::int32_t time_column = -1;   ///< instead of an assigner: this BIGINT or TIMESTAMP column
+  friend bool operator==(const watermark_spec&, const watermark_spec&) = default;
+};
+
+// One struct a kind of operator; what libtask's operator factories are given.
+struct source_spec {
+  connector_spec connector;
+  watermark_spec watermarks;
+  friend bool operator==(const source_spec&, const source_spec&) = default;
+};
+struct row_function_spec {
+  function_ref function;
+  friend bool operator==(const row_function_spec&, const row_function_spec&) = default;
+};
+struct filter_spec {
+  function_ref function;
+  friend bool operator==(const filter_spec&, const filter_spec&) = default;
+};
+struct project_spec {
+  std::vector<std::int32_t> columns;
+  friend bool operator==(const project_spec&, const project_spec&) = default;
+};
+struct watermarks_spec {
+  watermark_spec watermarks;
+  friend bool operator==(const watermarks_spec&, const watermarks_spec&) = default;
+};
+struct keyed_process_spec {
+  function_ref function;
+  std::vector<std::int32_t> key_columns;
+  friend bool operator==(const keyed_process_spec&, const keyed_process_spec&) = default;
+};
+
+enum class aggregate_kind : std::uint8_t { count, sum, min, max, min_by, max_by, first, last };
+/// One aggregate over a column; min_by and max_by order whole rows by it.
+struct aggregate_call {
+  aggregate_kind kind = aggregate_kind::count;
+  std::int32_t column = -1;
+  friend bool operator==(const aggregate_call&, const aggregate_call&) = default;
+};
+/// Either a function of the job, or built-in calls: one a column of the output row, in order; a key
+/// column's call is `first`.
+struct aggregation {
+  function_ref function;
+  std::vector<aggregate_call> calls;
+  friend bool operator==(const aggregation&, const aggregation&) = default;
+};
+/// Running aggregate: emits the new value of a key for each row (Flink's keyed `sum`, `reduce`).
+struct keyed_aggregate_spec {
+  std::vector<std::int32_t> key_columns;
+  aggregation aggregates;
+  friend bool operator==(const keyed_aggregate_spec&, const keyed_aggregate_spec&) = default;
+};
+
+enum class window_kind : std::uint8_t {
+  tumbling,
+  sliding,
+  end_of_stream, ///< one window a key, fired at the end of input
+};
+struct window_spec {
+  window_kind kind = window_kind::tumbling;
+  std::int64_t size_ms = 0;
+  std::int64_t slide_ms = 0;
+  std::int64_t offset_ms = 0;
+  std::int64_t allowed_lateness_ms = 0;
+  friend bool operator==(const window_spec&, const window_spec&) = default;
+};
+struct window_aggregate_spec {
+  std::vector<std::int32_t> key_columns;
+  window_spec window;
+  aggregation aggregates;
+  function_ref window_function; ///< none: the aggregate's result rows are the output
+  std::int32_t late_side = -1;  ///< side output of late rows; -1: counted and dropped
+  friend bool operator==(const window_aggregate_spec&, const window_aggregate_spec&) = default;
+};
+struct sink_spec {
+  connector_spec connector;
+  friend bool operator==(const sink_spec&, const sink_spec&) = default;
+};
+
+using operator_spec =
+    std::variant<source_spec, row_function_spec, filter_spec, project_spec, watermarks_spec,
+                 keyed_process_spec, keyed_aggregate_spec, window_aggregate_spec, sink_spec>;
+
+enum class partitioner_kind : std::uint8_t {
+  forward,
+  hash,
+  rebalance,
+  rescale,
+  shuffle,
+  broadcast,
+  global,
+  custom,
+};
+/// How rows of an edge find their subtask.
+struct partitioner_spec {
+  partitioner_kind kind = partitioner_kind::forward;
+  std::vector<std::int32_t> key_columns; ///< for hash
+  function_ref function;                 ///< for custom
+  friend bool operator==(const partitioner_spec&, const partitioner_spec&) = default;
+};
+
+} // namespace headrace::graph
