@@ -3,6 +3,7 @@
 #include "libgraph/data/record_batch.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -33,7 +34,27 @@ public:
     ++size_;
   }
   void append_string(std::string_view value);
+  /// Lets `append_shared` take strings that lie in `owner` (under 4 GiB), whose bytes the column then
+  /// keeps alive instead of copying them. Holds until `finish` or another `share`; sharing the same
+  /// buffer again costs nothing.
+  void share(const buffer_ptr& owner);
+  /// Appends a string of the buffer that was shared last; short ones are copied into their slot.
+  void append_shared(std::string_view value) {
+    string_slot slot;
+    slot.size = static_cast<std::uint32_t>(value.size());
+    if (slot.is_inline()) {
+      std::memcpy(reinterpret_cast<char*>(&slot) + sizeof(slot.size), value.data(), value.size());
+    } else {
+      std::memcpy(&slot.prefix[0], value.data(), sizeof(slot.prefix));
+      slot.place.buffer_index = shared_index_;
+      slot.place.offset = static_cast<std::uint32_t>(value.data() - shared_base_);
+    }
+    append(slot);
+  }
   void append_null();
+  /// Forgets the values behind the first `rows`, and what of an open list or row lies in the
+  /// children: a record that turned out malformed leaves no trace.
+  void truncate(std::size_t rows);
   /// Opens and closes a list or map entry: append to `child(i)` between.
   void begin_list();
   void end_list();
@@ -57,6 +78,8 @@ private:
   std::size_t capacity_ = 0;
   std::byte* values_ = nullptr;
   std::uint8_t* validity_ = nullptr;
+  const char* shared_base_ = nullptr;
+  std::uint32_t shared_index_ = 0;
   struct storage;
   std::unique_ptr<storage> storage_;
 };
@@ -74,6 +97,9 @@ public:
   void end_row(row_kind kind, std::int64_t timestamp_ms);
   /// Rows ended at once after vectorized appends to the columns.
   void end_rows(std::size_t count) { rows_ += count; }
+
+  /// Forgets what was appended to the columns since the last row ended.
+  void discard_row();
 
   std::size_t size() const { return rows_; }
   bool is_empty() const { return rows_ == 0; }
