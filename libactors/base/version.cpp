@@ -1,0 +1,9 @@
+#include "libactors/base/version.hpp"
+
+namespace headrace {
+
+std::string_view version() {
+  return HEADRACE_VERSION;
+}
+
+} // namespace headrace
