@@ -1,0 +1,54 @@
+@0xa244ab04ef7a34c7;
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+using Ids = import "ids.capnp";
+
+struct Channel {
+  partition @0 :Ids.Partition;
+  taskExecutor @1 :Ids.Id128;
+  location @2 :Ids.Address;     # of the producer's task executor
+}
+# One input gate: consumes subpartition `subpartition` of each channel's partition.
+struct InputGate {
+  result @0 :Ids.Id128;
+  input @1 :Int32;
+  subpartition @2 :Int32;
+  channels @3 :List(Channel);
+}
+struct ResultPartition {
+  partition @0 :Ids.Partition;
+  subpartitions @1 :Int32;      # one a consuming subtask
+}
+struct ArtifactRef {
+  name @0 :Text;
+  digest @1 :Text;
+  sizeBytes @2 :UInt64;
+}
+# What every task of a job needs.
+struct JobInformation {
+  job @0 :Ids.Id128;
+  name @1 :Text;
+  arguments @2 :List(Text);
+  artifacts @3 :List(ArtifactRef); # the first is the job object
+  graphHash @4 :Text;
+  blobServer @5 :Ids.Address;
+  stateBackend @6 :Text;
+  checkpointDirectory @7 :Text; # of this job: below it one directory a checkpoint
+  checkpointing @8 :Bool;
+  atLeastOnce @9 :Bool;
+  bufferTimeoutMs @10 :Int64;
+}
+# Job master -> task executor, inside SubmitTask.
+struct TaskDeployment {
+  jobInformation @0 :JobInformation;
+  jobMaster @1 :Ids.Address;
+  jobMasterToken @2 :Ids.Id128;
+  attempt @3 :Ids.ExecutionAttempt;
+  allocation @4 :Ids.Id128;
+  vertex @5 :AnyPointer;        # JobVertex of graph.capnp
+  gates @6 :List(InputGate);
+  partitions @7 :List(ResultPartition); # in the order of the vertex's outputs
+  restoredCheckpoint @8 :Int64; # 0: starts without state
+  state @9 :AnyPointer;         # SubtaskState of state.capnp: what this subtask restores
+}

@@ -1,0 +1,100 @@
+@0xd9680106d8ad32cb;
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+using Ids = import "ids.capnp";
+using Error = import "error.capnp".Error;
+
+enum JobState {
+  created @0;
+  running @1;
+  failing @2;
+  failed @3;
+  cancelling @4;
+  canceled @5;
+  finished @6;
+  restarting @7;
+  suspended @8;
+  reconciling @9;
+}
+
+# Client -> dispatcher. The graph is a JobGraph of graph.capnp. Answered by SubmitJobReply.
+struct SubmitJob {
+  graph @0 :AnyPointer;
+}
+struct SubmitJobReply {
+  job @0 :Ids.Id128;
+}
+
+# Client -> dispatcher -> job master. Answered by JobStatus.
+struct RequestJobStatus {
+  job @0 :Ids.Id128;
+}
+struct VertexStatus {
+  id @0 :Ids.Id128;
+  name @1 :Text;
+  parallelism @2 :Int32;
+  tasksByState @3 :List(UInt32); # index: TaskState of task.capnp
+  recordsIn @4 :UInt64;
+  recordsOut @5 :UInt64;
+  skippedRecords @6 :UInt64;
+  lateRecords @7 :UInt64;
+}
+struct JobStatus {
+  job @0 :Ids.Id128;
+  name @1 :Text;
+  state @2 :JobState;
+  startedMs @3 :Int64;
+  endedMs @4 :Int64;            # 0: not yet
+  restarts @5 :UInt32;
+  completedCheckpoints @6 :UInt32;
+  lastCheckpoint @7 :Int64;     # 0: none yet
+  lastCheckpointPath @8 :Text;
+  vertices @9 :List(VertexStatus);
+  failure @10 :Error;           # the newest; code 0: none
+  waitingFor @11 :Text;         # what the job waits for (e.g. "2 of 4 slots"); empty: nothing
+  restoredCheckpoint @12 :Int64; # the one that the running attempt started from; 0: none
+}
+
+# Client -> dispatcher: answered by JobResult when the job has ended, however long that takes
+# (the client asks again after its deadline).
+struct RequestJobResult {
+  job @0 :Ids.Id128;
+}
+struct JobResult {
+  job @0 :Ids.Id128;
+  state @1 :JobState;
+  runtimeMs @2 :Int64;
+  failure @3 :Error;
+  restarts @4 :UInt32;
+  completedCheckpoints @5 :UInt32;
+}
+
+# Client -> dispatcher -> job master. Answered by Acknowledge of error.capnp.
+struct CancelJob {
+  job @0 :Ids.Id128;
+}
+
+struct ListJobs {}
+struct JobList {
+  jobs @0 :List(JobStatus);
+}
+
+# Job master -> dispatcher: the job is in a terminal state.
+struct JobEnded {
+  result @0 :JobResult;
+  status @1 :JobStatus;
+}
+
+# Client -> dispatcher -> job master: rows that a collecting sink made visible since `offset`
+# (an index into all rows' batches of that sink). Answered by CollectedRows.
+struct FetchCollected {
+  job @0 :Ids.Id128;
+  operator @1 :Ids.Id128;
+  offset @2 :UInt64;
+}
+struct CollectedRows {
+  nextOffset @0 :UInt64;
+  batches @1 :List(Data);       # batch_codec's form
+  isLast @2 :Bool;
+}
