@@ -66,17 +66,21 @@ struct keyed_process_spec {
 };
 
 enum class aggregate_kind : std::uint8_t { count, sum, min, max, min_by, max_by, first, last };
-/// One aggregate over a column; min_by and max_by order whole rows by it.
+/// One aggregate over a column. min_by and max_by order whole rows by it: such a call stands alone,
+/// and the output is the first row that has the extreme value (of an input with hidden key columns
+/// behind, as many leading columns as the output type has).
 struct aggregate_call {
   aggregate_kind kind = aggregate_kind::count;
   std::int32_t column = -1;
   friend bool operator==(const aggregate_call&, const aggregate_call&) = default;
 };
 /// Either a function of the job, or built-in calls: one a column of the output row, in order; a key
-/// column's call is `first`.
+/// column's call is `first`. `result_type` is the row that the aggregates give when a window function
+/// follows; type NULL: it is the operator's output type.
 struct aggregation {
   function_ref function;
   std::vector<aggregate_call> calls;
+  logical_type result_type;
   friend bool operator==(const aggregation&, const aggregation&) = default;
 };
 /// Running aggregate: emits the new value of a key for each row (Flink's keyed `sum`, `reduce`).
@@ -104,7 +108,7 @@ struct window_aggregate_spec {
   window_spec window;
   aggregation aggregates;
   function_ref window_function; ///< none: the aggregate's result rows are the output
-  std::int32_t late_side = -1;  ///< side output of late rows; -1: counted and dropped
+  std::int32_t late_side = -1;  ///< side output of late rows, as they came in; -1: counted, dropped
   friend bool operator==(const window_aggregate_spec&, const window_aggregate_spec&) = default;
 };
 struct sink_spec {
