@@ -22,7 +22,7 @@ public:
   explicit byte_writer(byte_string& out) : out_(&out) {}
 
   template <class T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
   void put(T value) {
     char raw[sizeof(T)];
     std::memcpy(raw, &value, sizeof(T));
@@ -57,7 +57,7 @@ public:
 
   /// @errors malformed_message  fewer bytes left than the value takes
   template <class T>
-    requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
   result<T> get() {
     if (remaining() < sizeof(T))
       return truncated();

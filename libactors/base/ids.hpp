@@ -90,10 +90,10 @@ struct std::hash<headrace::id128<Tag>> {
 template <>
 struct std::hash<headrace::execution_attempt_id> {
   std::size_t operator()(const headrace::execution_attempt_id& id) const noexcept {
-    return headrace::mix64(std::hash<headrace::vertex_id>{}(id.vertex) ^
-                           (static_cast<std::uint64_t>(static_cast<std::uint32_t>(id.subtask))
-                                << 32U |
-                            static_cast<std::uint32_t>(id.attempt)));
+    return headrace::mix64(
+        std::hash<headrace::vertex_id>{}(id.vertex) ^
+        (static_cast<std::uint64_t>(static_cast<std::uint32_t>(id.subtask)) << 32U |
+         static_cast<std::uint32_t>(id.attempt)));
   }
 };
 template <>

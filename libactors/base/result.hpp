@@ -15,7 +15,8 @@ class [[nodiscard]] result {
 public:
   using value_type = T;
 
-  result(T value) : state_(std::in_place_index<0>, std::move(value)) {} // NOLINT: implicit by design
+  result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {} // NOLINT: implicit by design
   result(headrace::error failure) : state_(std::in_place_index<1>, std::move(failure)) {} // NOLINT
 
   bool has_value() const { return state_.index() == 0; }

@@ -2,8 +2,6 @@
 
 namespace headrace {
 
-std::string_view version() {
-  return HEADRACE_VERSION;
-}
+std::string_view version() { return HEADRACE_VERSION; }
 
 } // namespace headrace

@@ -92,8 +92,8 @@ private:
 /// that hostile pointers cannot make a small message cost much).
 capnp::ReaderOptions reader_options_for(std::size_t size_words);
 
-/// Takes bytes from outside: checks size (multiple of 8, at most `message_bytes_max` of limits.hpp),
-/// segment table, and that the whole pointer tree can be walked within the limits.
+/// Takes bytes from outside: checks size (multiple of 8, at most `message_bytes_max` of
+/// limits.hpp), segment table, and that the whole pointer tree can be walked within the limits.
 /// @errors malformed_message, message_too_large
 result<any_message> validate_message(std::uint64_t type_id, byte_view raw);
 

@@ -6,8 +6,8 @@
 
 namespace headrace::actors {
 
-/// Refers to an actor of this process; counted, cheap to copy, any thread may send. Mail to one that
-/// has ended is dropped. Must be dropped by its holders at shutdown (see `node`).
+/// Refers to an actor of this process; counted, cheap to copy, any thread may send. Mail to one
+/// that has ended is dropped. Must be dropped by its holders at shutdown (see `node`).
 class actor_ref {
 public:
   actor_ref() = default;

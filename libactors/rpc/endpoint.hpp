@@ -54,8 +54,8 @@ struct actor_environment {
 
 using timer_id = std::uint64_t;
 
-/// Answers one ask, once: `reply(message)` or `fail(error)`. May be kept and used in a later turn of
-/// the same endpoint; dropped unanswered, the asker gets an error.
+/// Answers one ask, once: `reply(message)` or `fail(error)`. May be kept and used in a later turn
+/// of the same endpoint; dropped unanswered, the asker gets an error.
 class responder {
 public:
   responder() = default;
@@ -139,11 +139,10 @@ protected:
   /// Registers the handler of an ask. Call in the constructor.
   template <class Request, class Reply>
   void on_ask(std::function<void(const message<Request>&, reply_to<Reply>)> handler) {
-    handle(type_id_of<Request>(),
-           [handler = std::move(handler)](const any_message& payload, const address&,
-                                          responder back) {
-             handler(message<Request>(payload), reply_to<Reply>(std::move(back)));
-           });
+    handle(type_id_of<Request>(), [handler = std::move(handler)](const any_message& payload,
+                                                                 const address&, responder back) {
+      handler(message<Request>(payload), reply_to<Reply>(std::move(back)));
+    });
   }
   /// From now on a message must carry this token, or is refused with `fenced_off` (asks) or dropped
   /// and counted (tells). None: unfenced.
@@ -185,7 +184,8 @@ protected:
   }
 
   // --- children and end
-  /// Starts a child. Its full name is `<own name>/<options.name>`, or `options.name` below the root.
+  /// Starts a child. Its full name is `<own name>/<options.name>`, or `options.name` below the
+  /// root.
   address spawn(std::unique_ptr<endpoint> child, spawn_options options);
   /// The handle of a live child, none if there is none of that name.
   actor_ref child_ref(const std::string& name) const;
@@ -199,8 +199,7 @@ protected:
 
 private:
   friend class responder;
-  using untyped_handler =
-      std::function<void(const any_message&, const address& from, responder)>;
+  using untyped_handler = std::function<void(const any_message&, const address& from, responder)>;
   void handle(std::uint64_t type_id, untyped_handler action);
   void tell_untyped(const address& to, const any_message& what, fencing_token fence);
   void ask_untyped(const address& to, const any_message& what, std::uint64_t reply_type,

@@ -22,8 +22,8 @@ using option_map = std::map<std::string, std::string>;
 /// Where the bytes of a decode call come from, for errors.
 struct decode_origin {
   std::string file;
-  std::uint64_t offset = 0;       ///< of the first byte, in the file
-  std::uint64_t line = 0;         ///< of the first byte, from 1; 0: unknown
+  std::uint64_t offset = 0; ///< of the first byte, in the file
+  std::uint64_t line = 0;   ///< of the first byte, from 1; 0: unknown
 };
 
 /// How far a decode call came.

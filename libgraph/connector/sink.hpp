@@ -1,10 +1,10 @@
 #pragma once
 
-#include "libactors/base/clock.hpp"
-#include "libactors/base/ids.hpp"
-#include "libactors/base/file_system.hpp"
-#include "libactors/base/log.hpp"
 #include "libgraph/data/record_batch.hpp"
+#include "libactors/base/clock.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/ids.hpp"
+#include "libactors/base/log.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "libactors/base/clock.hpp"
-#include "libactors/base/ids.hpp"
-#include "libactors/base/file_system.hpp"
-#include "libactors/base/log.hpp"
 #include "libgraph/data/record_batch.hpp"
+#include "libactors/base/clock.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/ids.hpp"
+#include "libactors/base/log.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -72,9 +72,9 @@ struct fetch_budget {
 /// What one fetch gave: rows of one split, and that split's state behind them.
 struct fetched {
   std::string split_id;
-  record_batch rows;               ///< may be empty
-  byte_string state_after;         ///< the split's state once `rows` were emitted
-  bool split_finished = false;     ///< the split ends behind `rows`
+  record_batch rows;                 ///< may be empty
+  byte_string state_after;           ///< the split's state once `rows` were emitted
+  bool split_finished = false;       ///< the split ends behind `rows`
   std::chrono::milliseconds wait{0}; ///< nothing there now: fetch again after this
   std::uint64_t skipped_records = 0; ///< malformed ones left out by option
 };

@@ -34,9 +34,9 @@ public:
     ++size_;
   }
   void append_string(std::string_view value);
-  /// Lets `append_shared` take strings that lie in `owner` (under 4 GiB), whose bytes the column then
-  /// keeps alive instead of copying them. Holds until `finish` or another `share`; sharing the same
-  /// buffer again costs nothing.
+  /// Lets `append_shared` take strings that lie in `owner` (under 4 GiB), whose bytes the column
+  /// then keeps alive instead of copying them. Holds until `finish` or another `share`; sharing the
+  /// same buffer again costs nothing.
   void share(const buffer_ptr& owner);
   /// Appends a string of the buffer that was shared last; short ones are copied into their slot.
   void append_shared(std::string_view value) {

@@ -13,9 +13,9 @@
 
 namespace headrace::graph {
 
-/// Arrow's 16-byte string view: up to 12 bytes inline, else a 4-byte prefix and a place in one of the
-/// column's data buffers. Position-independent. Unused inline bytes are zero, so equal short strings
-/// are equal 16 bytes.
+/// Arrow's 16-byte string view: up to 12 bytes inline, else a 4-byte prefix and a place in one of
+/// the column's data buffers. Position-independent. Unused inline bytes are zero, so equal short
+/// strings are equal 16 bytes.
 struct alignas(16) string_slot {
   std::uint32_t size = 0;
   char prefix[4] = {};

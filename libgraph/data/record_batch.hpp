@@ -20,8 +20,8 @@ using row_type_ptr = std::shared_ptr<const logical_type>;
 ///
 /// `row_count` rows lie in the columns. A selection picks some of them, in order: indices into the
 /// columns. What a stream carries is the selected rows (all, without selection). Timestamps (event
-/// time, milliseconds) and row kinds, when present, lie like columns: by column row, not by selected
-/// row.
+/// time, milliseconds) and row kinds, when present, lie like columns: by column row, not by
+/// selected row.
 class record_batch {
 public:
   record_batch() = default;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libactors/base/ids.hpp"
 #include "libgraph/data/record_batch.hpp"
+#include "libactors/base/ids.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -13,7 +13,8 @@ namespace headrace::graph {
 struct watermark {
   std::int64_t time_ms = std::numeric_limits<std::int64_t>::min();
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
-  static constexpr std::int64_t end = std::numeric_limits<std::int64_t>::max(); ///< of bounded input
+  static constexpr std::int64_t end =
+      std::numeric_limits<std::int64_t>::max(); ///< of bounded input
   friend bool operator==(const watermark&, const watermark&) = default;
 };
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include "libactors/base/log.hpp"
 #include "libgraph/data/record_batch.hpp"
 #include "libgraph/function/output.hpp"
 #include "libgraph/function/state.hpp"
+#include "libactors/base/log.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -34,8 +34,9 @@ class row_function {
 public:
   virtual ~row_function() = default;
   virtual void open(const function_context&) {}
-  /// Takes selected rows [from, in.size()) and appends to `out`. Returns the row to go on with: less
-  /// than in.size() when `out` became full; the same row again is passed when it has more to give.
+  /// Takes selected rows [from, in.size()) and appends to `out`. Returns the row to go on with:
+  /// less than in.size() when `out` became full; the same row again is passed when it has more to
+  /// give.
   virtual std::size_t process(const record_batch& in, std::size_t from, function_output& out) = 0;
   virtual void close() {}
 };
@@ -92,16 +93,17 @@ public:
   /// Width of a fixed accumulator (at most 256, aligned to 8), 0 for a variable one.
   virtual std::size_t fixed_bytes() const = 0;
 
-  /// Fixed: `rows[i]` (column rows) goes into `accumulators[i]`; `fresh[i]` says that it holds zeros
-  /// and must be created first. Several i may name the same accumulator, fresh on the first only.
+  /// Fixed: `rows[i]` (column rows) goes into `accumulators[i]`; `fresh[i]` says that it holds
+  /// zeros and must be created first. Several i may name the same accumulator, fresh on the first
+  /// only.
   virtual void add_fixed(const record_batch& in, std::span<const std::uint32_t> rows,
                          std::span<std::byte* const> accumulators,
                          std::span<const std::uint8_t> fresh) = 0;
   virtual void merge_fixed(std::byte* into, const std::byte* from) = 0;
   /// Appends the result of each accumulator as one row to `out`; `keys` are the key columns, row i
   /// belonging to accumulator i.
-  virtual void result_fixed(const record_batch& keys, std::span<const std::byte* const> accumulators,
-                            batch_builder& out) = 0;
+  virtual void result_fixed(const record_batch& keys,
+                            std::span<const std::byte* const> accumulators, batch_builder& out) = 0;
 
   /// Variable: `accumulator` is empty for a fresh one; add the row and leave it encoded.
   virtual void add_variable(const record_batch& in, std::uint32_t row,

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libactors/base/bytes.hpp"
 #include "libgraph/types/logical_type.hpp"
+#include "libactors/base/bytes.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -10,14 +10,20 @@
 
 namespace headrace::graph {
 
-enum class state_kind : std::uint8_t { value = 1, list = 2, map = 3, reducing = 4, aggregating = 5 };
+enum class state_kind : std::uint8_t {
+  value = 1,
+  list = 2,
+  map = 3,
+  reducing = 4,
+  aggregating = 5
+};
 
 /// Describes one keyed state of a user function. Stored in snapshots and compared on restore.
 struct state_descriptor {
   std::string name;
   state_kind kind = state_kind::value;
   logical_type value_type;
-  logical_type key_type; ///< of a map state's entries
+  logical_type key_type;   ///< of a map state's entries
   std::int64_t ttl_ms = 0; ///< 0: never expires
 };
 

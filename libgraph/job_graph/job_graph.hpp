@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libactors/base/ids.hpp"
 #include "libgraph/spec/operator_spec.hpp"
+#include "libactors/base/ids.hpp"
 
 #include <cstdint>
 #include <string>
@@ -23,7 +23,7 @@ struct operator_node {
 
 /// Connects an output of a chained operator to the next one in the chain.
 struct chain_edge {
-  std::int32_t from = 0; ///< index into job_vertex::operators
+  std::int32_t from = 0;  ///< index into job_vertex::operators
   std::int32_t side = -1; ///< -1: main output
   std::int32_t to = 0;
   std::int32_t input = 0;
@@ -70,10 +70,10 @@ enum class restart_kind : std::uint8_t { none, fixed_delay, failure_rate, expone
 /// Durations in milliseconds.
 struct restart_spec {
   restart_kind kind = restart_kind::exponential_delay;
-  std::int32_t attempts = 1;            ///< fixed delay: restarts at the most
-  std::int64_t delay_ms = 1000;         ///< fixed delay, failure rate: before each restart
-  std::int32_t failures_max = 1;        ///< failure rate: at most so many …
-  std::int64_t interval_ms = 60'000;    ///< … in this time
+  std::int32_t attempts = 1;             ///< fixed delay: restarts at the most
+  std::int64_t delay_ms = 1000;          ///< fixed delay, failure rate: before each restart
+  std::int32_t failures_max = 1;         ///< failure rate: at most so many …
+  std::int64_t interval_ms = 60'000;     ///< … in this time
   std::int64_t initial_backoff_ms = 100; ///< exponential: the first restart is at once, then this
   std::int64_t max_backoff_ms = 60'000;
   double multiplier = 1.5;

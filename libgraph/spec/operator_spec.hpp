@@ -29,11 +29,11 @@ struct connector_spec {
 enum class watermark_kind : std::uint8_t { none, bounded_out_of_orderness, monotonous };
 struct watermark_spec {
   watermark_kind kind = watermark_kind::none;
-  std::int64_t bound_ms = 0;       ///< largest expected disorder
+  std::int64_t bound_ms = 0;        ///< largest expected disorder
   std::int64_t idle_timeout_ms = 0; ///< 0: never idle
-  bool on_event = false;           ///< cut batches at each advance: results do not depend on batches
-  function_ref assigner;           ///< none: rows keep the timestamps they have
-  std::int32_t time_column = -1;   ///< instead of an assigner: this BIGINT or TIMESTAMP column
+  bool on_event = false;         ///< cut batches at each advance: results do not depend on batches
+  function_ref assigner;         ///< none: rows keep the timestamps they have
+  std::int32_t time_column = -1; ///< instead of an assigner: this BIGINT or TIMESTAMP column
   friend bool operator==(const watermark_spec&, const watermark_spec&) = default;
 };
 
@@ -75,8 +75,8 @@ struct aggregate_call {
   friend bool operator==(const aggregate_call&, const aggregate_call&) = default;
 };
 /// Either a function of the job, or built-in calls: one a column of the output row, in order; a key
-/// column's call is `first`. `result_type` is the row that the aggregates give when a window function
-/// follows; type NULL: it is the operator's output type.
+/// column's call is `first`. `result_type` is the row that the aggregates give when a window
+/// function follows; type NULL: it is the operator's output type.
 struct aggregation {
   function_ref function;
   std::vector<aggregate_call> calls;

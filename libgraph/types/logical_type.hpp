@@ -20,14 +20,14 @@ enum class type_root : std::uint8_t {
   bigint = 5,
   float_ = 6,
   double_ = 7,
-  decimal = 8,       ///< precision 1–38, scale 0–precision
-  character = 9,     ///< CHAR(length)
-  varchar = 10,      ///< VARCHAR(length); STRING is VARCHAR(2147483647)
-  binary = 11,       ///< BINARY(length)
-  varbinary = 12,    ///< BYTES is VARBINARY(2147483647)
-  date = 13,         ///< days since 1970-01-01
-  time = 14,         ///< milliseconds of the day
-  timestamp = 15,    ///< precision 0–9
+  decimal = 8,    ///< precision 1–38, scale 0–precision
+  character = 9,  ///< CHAR(length)
+  varchar = 10,   ///< VARCHAR(length); STRING is VARCHAR(2147483647)
+  binary = 11,    ///< BINARY(length)
+  varbinary = 12, ///< BYTES is VARBINARY(2147483647)
+  date = 13,      ///< days since 1970-01-01
+  time = 14,      ///< milliseconds of the day
+  timestamp = 15, ///< precision 0–9
   timestamp_ltz = 16,
   interval_year_month = 17, ///< months
   interval_day_time = 18,   ///< milliseconds
@@ -49,7 +49,7 @@ enum class physical_type : std::uint8_t {
   int128, ///< 16-byte aligned, little endian
   float32,
   float64,
-  string, ///< 16-byte views over shared buffers (string_slot)
+  string,          ///< 16-byte views over shared buffers (string_slot)
   timestamp_nanos, ///< timestamps of precision 4–9: int128 nanoseconds
   list,
   map,

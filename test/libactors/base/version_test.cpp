@@ -13,4 +13,4 @@ TEST_CASE("a version is three numbers") {
   CHECK(version.find_first_not_of("0123456789.") == std::string_view::npos);
 }
 
-}
+} // TEST_SUITE("actors/base/version")
