@@ -5,7 +5,8 @@ $Cxx.namespace("headrace::schema");
 using Ids = import "ids.capnp";
 using Error = import "error.capnp".Error;
 
-# Job master -> task executor (sources only; others learn by barriers).
+# Job master -> task executor: to sources, and to tasks all of whose producers have finished; others
+# learn by barriers.
 struct TriggerCheckpoint {
   attempt @0 :Ids.ExecutionAttempt;
   checkpoint @1 :Int64;
@@ -40,4 +41,11 @@ struct CheckpointCompleted {
 struct CheckpointAborted {
   attempt @0 :Ids.ExecutionAttempt;
   checkpoint @1 :Int64;
+}
+
+# Task executor -> job master: the task has read all of its input and flushed, and finishes as soon
+# as a checkpoint that it acknowledges after this is completed. The job master triggers one when the
+# tasks that would be triggered all wait.
+struct CheckpointAwaited {
+  attempt @0 :Ids.ExecutionAttempt;
 }
