@@ -1,0 +1,56 @@
+"""Lists the files of the repository and reads C++ as the checkers want it."""
+
+import fnmatch
+import os
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def tracked(*patterns, root=ROOT):
+    """Returns the paths, relative to the root, of the files that git knows or would add.
+
+    Without git (an unpacked release) these are all files outside of build directories.
+    """
+    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+                            cwd=root, capture_output=True, text=True, check=False)
+    if listed.returncode == 0:
+        names = {name for name in listed.stdout.splitlines() if (root / name).exists()}
+    else:
+        names = set()
+        for folder, subfolders, files in os.walk(root):
+            subfolders[:] = [s for s in subfolders if not s.startswith(("build", "."))]
+            names.update(os.path.relpath(os.path.join(folder, file), root) for file in files)
+    return sorted(name for name in names
+                  if any(fnmatch.fnmatch(os.path.basename(name), p) for p in patterns))
+
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+_TOKENS = re.compile(
+    r'//[^\n]*|/\*.*?\*/'  # comments
+    r'|R"([^()\\\s]{0,16})\(.*?\)\1"'  # raw strings
+    r'|"(?:[^"\\\n]|\\.)*"'  # strings
+    r"|(?<![0-9A-Za-z_])'(?:[^'\\\n]|\\.)*'",  # characters, but not the ' of 60'000
+    re.DOTALL)
+
+
+def without_comments_and_strings(text):
+    """Returns C++ text with these blanked out, each line still in its place."""
+    def blank(match):
+        newlines = "\n" * match.group().count("\n")
+        return newlines if match.group()[0] == "/" else '""' + newlines
+    return _TOKENS.sub(blank, text)
+
+
+def without_comments(text):
+    """Returns C++ text with comments blanked out, each line still in its place."""
+    return _TOKENS.sub(
+        lambda match: "\n" * match.group().count("\n") if match.group()[0] == "/" else match.group(),
+        text)
+
+
+def line_of(text, offset):
+    return text.count("\n", 0, offset) + 1
