@@ -1,0 +1,90 @@
+#pragma once
+
+#include "libactors/base/clock.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libgraph/data/buffer.hpp"
+#include "libgraph/function/state.hpp"
+#include "libstate/keyed/keyed_table.hpp"
+#include "libstate/storage/state_stream.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace::state {
+
+/// The asynchronous part of a snapshot: everything it reads stands still, whatever the backend does
+/// meanwhile. Run once, on any thread; dropping it (run or not) lets go of what it held. May outlive
+/// its backend.
+class snapshot_job {
+public:
+  virtual ~snapshot_job() = default;
+  /// Writes the state into the target. May block and take long.
+  /// @errors storage_failed, storage_full, checkpoint_expired when stopped by `cancel`
+  virtual result<keyed_state_handle> run(snapshot_target& target) = 0;
+  /// Makes a running `run` end soon. Any thread.
+  virtual void cancel() = 0;
+};
+
+/// What a backend is made from.
+struct keyed_backend_setup {
+  key_schema key;
+  std::uint32_t max_parallelism = 128;
+  key_group_range groups;
+  const headrace::clock* time = nullptr; ///< for TTL; lives longer than the backend
+  headrace::file_system* files = nullptr; ///< to restore from, and for local files; lives longer
+  std::shared_ptr<graph::memory_budget> budget; ///< may be null: not counted
+  std::string local_directory; ///< for backends with files of their own
+};
+
+/// The keyed state of one operator in one subtask: tables by name, user handles, snapshots.
+///
+/// Life: made, `restore` (at most once, before any table), tables opened, batches and snapshots,
+/// dropped. On the subtask's mailbox only, `snapshot_job` excepted.
+///
+/// As `graph::state_provider` it gives handles that act on the current key; set it before use.
+class keyed_backend : public graph::state_provider {
+public:
+  /// Reads the key groups of this backend out of each handle. Tables come back under their stored
+  /// descriptions, and are checked when opened.
+  /// @errors corrupt_snapshot (with path and block), file_not_found, storage_failed,
+  ///         unsupported_snapshot_version, incompatible_state (another key type)
+  virtual status restore(const std::vector<keyed_state_handle>& handles) = 0;
+
+  /// Opens the table of that name, made new when no restored one is there. Idempotent; the table
+  /// lives as long as the backend.
+  /// @errors incompatible_state  the restored (or opened) table of that name is another
+  virtual result<keyed_table*> open_table(const state_description& wanted) = 0;
+
+  /// Makes a key current for the user handles and their TTL clock. `keys` must stay until the next
+  /// call of `set_current_key`.
+  virtual void set_current_key(const key_batch& keys, std::size_t row) = 0;
+  virtual key_ref current_key() const = 0;
+
+  /// The synchronous part: state as of now is what the job will write. Snapshots may overlap.
+  virtual result<std::unique_ptr<snapshot_job>> snapshot(checkpoint_id checkpoint) = 0;
+  virtual void notify_completed(checkpoint_id checkpoint) = 0;
+  virtual void notify_aborted(checkpoint_id checkpoint) = 0;
+
+  virtual const key_schema& key() const = 0;
+  virtual key_group_range groups() const = 0;
+  virtual std::uint32_t max_parallelism() const = 0;
+  virtual std::uint64_t row_count() const = 0;
+  virtual std::uint64_t size_bytes() const = 0;
+};
+
+/// Makes backends of one kind. One a task executor; any thread.
+class state_backend {
+public:
+  virtual ~state_backend() = default;
+  virtual std::string_view name() const = 0;
+  virtual result<std::unique_ptr<keyed_backend>> make(keyed_backend_setup setup) = 0;
+};
+
+/// Gives the backend named by `state.backend.type`: "hashmap".
+/// @errors bad_option_value  names the nearest known one
+result<std::unique_ptr<state_backend>> make_state_backend(std::string_view name);
+
+} // namespace headrace::state

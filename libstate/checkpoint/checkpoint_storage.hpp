@@ -1,0 +1,72 @@
+#pragma once
+
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/ids.hpp"
+#include "libstate/checkpoint/completed_checkpoint.hpp"
+#include "libstate/storage/state_stream.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headrace::state {
+
+/// Names the file of one subtask within a checkpoint: a vertex's attempt cannot overwrite another's.
+struct subtask_file {
+  vertex_id vertex;
+  std::int32_t subtask = 0;
+  std::int32_t attempt = 0;
+};
+
+/// A subtask's part of one checkpoint while it is written. Dropped without `finish`, its file goes.
+class subtask_target : public snapshot_target {
+public:
+  /// Finishes the file, if anything was written. Call it once all jobs have run.
+  virtual status finish() = 0;
+};
+
+/// Checkpoints of one job under one directory:
+///
+///     <root>/<job>/chk-<id>/<vertex>-<subtask>-<attempt>   one file a subtask
+///                          /_metadata                      the manifest, last: without it the
+///                                                          directory is no checkpoint
+///     <root>/<job>/shared/                                 files that several checkpoints share
+///     <root>/savepoint-<job>-<id>/…                        savepoints, self-contained
+///
+/// Each file is written to a temporary name, synced, renamed. May block: use it on an executor. The
+/// coordinator's side (`complete`, `list`, `remove`) is used by one thread at a time.
+class checkpoint_storage {
+public:
+  virtual ~checkpoint_storage() = default;
+
+  /// Makes the directory; what an aborted attempt of the same id left there is removed.
+  virtual status begin(checkpoint_id id) = 0;
+  virtual std::string directory(checkpoint_id id) const = 0;
+  /// Opens a subtask's part below the directory that the coordinator named in its trigger.
+  virtual result<std::unique_ptr<subtask_target>> open(const std::string& checkpoint_directory,
+                                                       const subtask_file& name) = 0;
+
+  /// Writes the manifest: from now on it is a checkpoint. Sets `directory`.
+  virtual status complete(completed_checkpoint& checkpoint) = 0;
+  /// Ids of the complete checkpoints, ascending. Half-written ones are not among them.
+  virtual result<std::vector<checkpoint_id>> list() = 0;
+  /// @errors file_not_found, corrupt_snapshot, unsupported_snapshot_version
+  virtual result<completed_checkpoint> read(checkpoint_id id) = 0;
+  /// Removes a checkpoint, manifest first, and the shared files that no `kept` checkpoint uses.
+  virtual status remove(const completed_checkpoint& checkpoint,
+                        const std::vector<completed_checkpoint>& kept) = 0;
+  /// Removes what was begun and is not complete.
+  virtual status abort(checkpoint_id id) = 0;
+  /// Removes all but the newest `count` (at least 1) complete checkpoints. @returns the kept ids
+  virtual result<std::vector<checkpoint_id>> retain(std::size_t count) = 0;
+};
+
+/// Over a file system (lives longer), below `root`.
+std::unique_ptr<checkpoint_storage> make_file_checkpoint_storage(file_system& files,
+                                                                 std::string root, job_id job);
+/// Reads the checkpoint or savepoint in a directory (or named by the path of its `_metadata`).
+/// @errors file_not_found, corrupt_snapshot, unsupported_snapshot_version
+result<completed_checkpoint> read_checkpoint(file_system& files, const std::string& path);
+
+} // namespace headrace::state

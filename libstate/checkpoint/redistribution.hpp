@@ -1,0 +1,45 @@
+#pragma once
+
+#include "libactors/base/result.hpp"
+#include "libstate/checkpoint/completed_checkpoint.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace::state {
+
+/// An operator of the job that restores.
+struct restored_operator {
+  operator_id id;
+  std::string name;
+  std::int32_t parallelism = 1;
+  std::int32_t max_parallelism = 128;
+  /// Whether the user fixed `max_parallelism`; a derived one gives way to the stored one.
+  bool max_parallelism_is_fixed = false;
+};
+
+/// Which state each subtask of each operator restores.
+struct restore_assignment {
+  struct per_operator {
+    std::int32_t max_parallelism = 128; ///< to run with
+    std::vector<operator_subtask_state> subtasks; ///< one a subtask
+    byte_string coordinator;
+    bool has_coordinator = false;
+  };
+  std::map<operator_id, per_operator> operators; ///< every operator of the job
+};
+
+/// Deals one operator's state out over another number of subtasks: key groups by range, split lists
+/// element by element, union lists whole to each, broadcast one copy to each. Pure.
+std::vector<operator_subtask_state> redistribute(const operator_state& stored,
+                                                 std::int32_t parallelism);
+
+/// Assigns a whole checkpoint to a job. Pure.
+/// @errors incompatible_state  another max parallelism; or state of an operator that the job has not,
+///         unless `allow_non_restored_state`; or in-flight channel data and another parallelism
+result<restore_assignment> assign_states(const completed_checkpoint& from,
+                                         const std::vector<restored_operator>& job,
+                                         bool allow_non_restored_state);
+
+} // namespace headrace::state

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "libactors/base/bytes.hpp"
+#include "libactors/base/ids.hpp"
+#include "libstate/key/key_group_range.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace headrace::state {
+
+/// A piece of a finished file: where one operator's state of one subtask lies.
+struct state_segment {
+  std::string path;
+  std::uint64_t offset = 0;
+  std::uint64_t size_bytes = 0;
+  friend bool operator==(const state_segment&, const state_segment&) = default;
+};
+
+/// A file that several checkpoints may share; it goes when the last of them goes.
+struct shared_file {
+  std::string name; ///< within the backend, e.g. "000012.sst"
+  state_segment segment;
+  friend bool operator==(const shared_file&, const shared_file&) = default;
+};
+
+/// The keyed state of one operator in one subtask.
+struct keyed_state_handle {
+  key_group_range groups;
+  std::string format = "canonical"; ///< "canonical": any backend reads it; else a backend's own
+  state_segment segment;
+  std::vector<shared_file> shared; ///< of incremental formats
+  friend bool operator==(const keyed_state_handle&, const keyed_state_handle&) = default;
+};
+
+/// The operator state of one operator in one subtask. Element i of a list lies in
+/// [offsets[i], offsets[i + 1]) of the segment; so redistribution moves elements without reading.
+struct operator_state_handle {
+  enum class mode : std::uint8_t {
+    split = 1,     ///< elements are dealt out over the subtasks
+    union_ = 2,    ///< each subtask gets all elements of all subtasks
+    broadcast = 3, ///< the same in each subtask; each gets one copy
+  };
+  struct list {
+    std::string name;
+    mode how = mode::split;
+    /// Of the elements to take: [begin, end) within the segment, each with the checksum of its bytes.
+    struct element {
+      std::uint64_t begin = 0;
+      std::uint64_t end = 0;
+      std::uint64_t checksum = 0;
+      friend bool operator==(const element&, const element&) = default;
+    };
+    std::vector<element> elements;
+    friend bool operator==(const list&, const list&) = default;
+  };
+  state_segment segment;
+  std::vector<list> lists;
+  friend bool operator==(const operator_state_handle&, const operator_state_handle&) = default;
+};
+
+/// All that one subtask acknowledges for one operator of its chain. After `redistribute`, all that
+/// it restores from: then several handles of a kind are usual.
+struct operator_subtask_state {
+  std::vector<keyed_state_handle> keyed;
+  std::vector<operator_state_handle> managed;
+  std::vector<keyed_state_handle> raw_keyed;
+  std::vector<operator_state_handle> raw_operator;
+  std::vector<state_segment> channels; ///< in-flight data of an unaligned checkpoint
+
+  bool is_empty() const;
+  std::uint64_t size_bytes() const;
+  friend bool operator==(const operator_subtask_state&, const operator_subtask_state&) = default;
+};
+
+/// What a subtask sends with its acknowledgement: state by operator of its chain.
+struct task_state_snapshot {
+  std::map<operator_id, operator_subtask_state> operators;
+  std::uint64_t size_bytes() const;
+  friend bool operator==(const task_state_snapshot&, const task_state_snapshot&) = default;
+};
+
+/// Writes and reads the stored form (used in the manifest and in messages alike).
+/// @errors malformed_message
+void encode(const task_state_snapshot& snapshot, byte_writer& out);
+result<task_state_snapshot> decode_task_state_snapshot(byte_reader& in);
+
+} // namespace headrace::state

@@ -1,0 +1,82 @@
+#pragma once
+
+#include "libgraph/data/record_batch.hpp"
+#include "libstate/key/key_schema.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace headrace::state {
+
+/// One key by itself: what a table compares and stores. The view is as long-lived as its source.
+struct key_ref {
+  std::uint64_t hash = 0;
+  std::uint64_t fixed = 0; ///< shape fixed
+  byte_view bytes;         ///< shape bytes
+  bool is_null = false;    ///< shape fixed only; an encoded key holds its NULLs itself
+};
+
+/// The keys of one input batch, computed once and used by every table and timer of the operator.
+///
+/// Indexed by column row, like timestamps and kinds, so that one list of rows serves `locate` and
+/// the functions; only the selected rows are filled. Buffers are kept from batch to batch: nothing
+/// is allocated per row. Copies what it needs of strings, so it may outlive the batch. One thread.
+class key_batch {
+public:
+  /// @param max_parallelism  number of key groups, 1–32768
+  key_batch(key_schema schema, std::uint32_t max_parallelism);
+
+  /// Takes the keys of the selected rows of a batch. `key_columns` name columns of `in` whose types
+  /// are the schema's.
+  void assign(const graph::record_batch& in, std::span<const std::int32_t> key_columns);
+  /// Empties it, to be filled by `append`.
+  void clear();
+  /// Appends a key of another batch, or of a table's row, as the next row.
+  void append(const key_ref& key);
+  /// Appends a key from its stored form: 8 little-endian bytes (none: NULL), or the encoded key.
+  /// @errors corrupt_snapshot  the bytes are no key of this schema
+  status append_stored(byte_view stored);
+
+  /// Column rows of the batch; rows that are not selected hold nothing meaningful.
+  std::size_t size() const { return size_; }
+  const key_schema& schema() const { return schema_; }
+  std::uint32_t max_parallelism() const { return max_parallelism_; }
+
+  /// 64-bit hashes for directories, by row. They are this library's own: not those of an exchange.
+  const std::uint64_t* hashes() const { return hashes_.data(); }
+  /// Shape fixed: the keys by row.
+  const std::uint64_t* fixed() const { return fixed_.data(); }
+  /// Shape fixed: one byte a row, 1 for NULL; nullptr when no key is NULL.
+  const std::uint8_t* nulls() const { return has_nulls_ ? nulls_.data() : nullptr; }
+  /// Shape bytes: the encoded keys by row.
+  const byte_view* bytes() const { return bytes_.data(); }
+  key_ref at(std::size_t row) const;
+
+  /// Key groups by row (of selected rows). Computed at the first call after `assign`.
+  const std::uint16_t* groups() const;
+  /// The keys as a batch of the key columns, row for row: fresh columns that pin nothing.
+  graph::record_batch to_batch() const;
+  /// The same for some rows, in the order given.
+  graph::record_batch to_batch(std::span<const std::uint32_t> rows) const;
+
+private:
+  void assign_fixed(const graph::record_batch& in, const graph::column& source);
+  void assign_bytes(const graph::record_batch& in, std::span<const std::int32_t> key_columns);
+
+  key_schema schema_;
+  std::uint32_t max_parallelism_;
+  std::size_t size_ = 0;
+  bool has_nulls_ = false;
+  std::vector<std::uint64_t> hashes_;
+  std::vector<std::uint64_t> fixed_;
+  std::vector<std::uint8_t> nulls_;
+  std::vector<byte_view> bytes_;
+  std::vector<std::uint64_t> offsets_; ///< of bytes_ into encoded_, until it stands still
+  byte_string encoded_;
+  mutable bool groups_known_ = false;
+  mutable std::vector<std::uint16_t> groups_;
+};
+
+} // namespace headrace::state

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "libgraph/function/state.hpp"
+#include "libgraph/types/logical_type.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace headrace::state {
+
+/// What a table is for; with the types it decides whether a restored state may be opened.
+enum class table_kind : std::uint8_t {
+  value = 1,        ///< graph::state_kind of a user's state, same numbers
+  list = 2,
+  map = 3,
+  reducing = 4,
+  aggregating = 5,
+  operator_rows = 6, ///< of a built-in operator (window or running aggregate, join side, …)
+  timers = 7,
+};
+
+/// Where values lie: `fixed_bytes` of plain memory (multiple of 8, at most 1024), or variable bytes.
+struct value_layout {
+  std::size_t fixed_bytes = 0;
+  bool is_variable() const { return fixed_bytes == 0; }
+  static value_layout fixed(std::size_t width) { return {width}; }
+  static value_layout variable() { return {0}; }
+  friend bool operator==(const value_layout&, const value_layout&) = default;
+};
+
+/// Names and describes one table of a keyed backend. Stored in snapshots, compared on restore.
+struct state_description {
+  std::string name; ///< unique in the operator, at most 255 bytes
+  table_kind kind = table_kind::operator_rows;
+  graph::logical_type value_type; ///< of the accumulator, element or map value
+  graph::logical_type entry_key_type; ///< of a map's entries; type NULL for other kinds
+  value_layout layout;
+  std::int64_t ttl_ms = 0; ///< 0: never expires; only for user states
+  friend bool operator==(const state_description&, const state_description&) = default;
+};
+
+/// Returns success when a state stored as `stored` may be opened as `wanted`. TTL may differ.
+/// @errors incompatible_state  names the state and the first difference (kind, layout, or the type
+///         field by field)
+status check_compatible(const state_description& stored, const state_description& wanted);
+
+} // namespace headrace::state

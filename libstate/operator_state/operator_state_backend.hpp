@@ -1,0 +1,76 @@
+#pragma once
+
+#include "libactors/base/file_system.hpp"
+#include "libstate/storage/state_stream.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace::state {
+
+/// Elements of one operator (not keyed) state of one subtask. Owned by its backend.
+class operator_list_state {
+public:
+  const std::vector<byte_string>& elements() const { return elements_; }
+  void add(byte_string element) { elements_.push_back(std::move(element)); }
+  void replace(std::vector<byte_string> elements) { elements_ = std::move(elements); }
+  void clear() { elements_.clear(); }
+
+private:
+  std::vector<byte_string> elements_;
+};
+
+/// A map that each subtask holds alike, fed by a broadcast stream. Ordered by encoded key.
+class broadcast_state {
+public:
+  const byte_string* get(byte_view key) const;
+  void put(byte_view key, byte_view value);
+  void remove(byte_view key);
+  const std::map<byte_string, byte_string, std::less<>>& entries() const { return entries_; }
+
+private:
+  std::map<byte_string, byte_string, std::less<>> entries_;
+};
+
+/// The asynchronous part of an operator state snapshot; as `snapshot_job`.
+class operator_snapshot_job {
+public:
+  virtual ~operator_snapshot_job() = default;
+  virtual result<operator_state_handle> run(snapshot_target& target) = 0;
+};
+
+/// The operator state of one operator in one subtask. Small by nature, so a snapshot copies.
+/// On the subtask's mailbox only, the job excepted.
+class operator_state_backend {
+public:
+  operator_state_backend();
+  ~operator_state_backend();
+  operator_state_backend(const operator_state_backend&) = delete;
+  operator_state_backend& operator=(const operator_state_backend&) = delete;
+
+  /// Reads elements out of the handles that `redistribute` gave; before any state is opened.
+  /// @errors corrupt_snapshot, file_not_found, storage_failed
+  status restore(const std::vector<operator_state_handle>& handles, file_system& files);
+
+  /// Opens a list whose elements are dealt out over the subtasks on restore.
+  /// @errors incompatible_state  a restored state of that name has another mode
+  result<operator_list_state*> list(std::string_view name);
+  /// Opens a list of which each subtask gets all elements on restore.
+  result<operator_list_state*> union_list(std::string_view name);
+  result<broadcast_state*> broadcast(std::string_view name);
+
+  /// Whether anything is to be stored.
+  bool is_empty() const;
+  std::unique_ptr<operator_snapshot_job> snapshot();
+
+private:
+  struct entry;
+  result<entry*> open(std::string_view name, operator_state_handle::mode how);
+  std::map<std::string, std::unique_ptr<entry>, std::less<>> entries_;
+};
+
+} // namespace headrace::state
