@@ -1,6 +1,8 @@
 #pragma once
 
 #include "libgraph/data/record_batch.hpp"
+#include "libgraph/data/string_blocks.hpp"
+#include "libactors/base/assert.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -26,6 +28,9 @@ public:
   /// T is the physical type: bool (as uint8), intN, int128, float, double.
   template <class T>
   void append(T value) {
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__)
+    HEADRACE_ASSERT(sizeof(T) == width_bytes_, "append of another width than the column's");
+#endif
     if (size_ == capacity_) [[unlikely]]
       grow(size_ + 1);
     reinterpret_cast<T*>(values_)[size_] = value;
@@ -33,23 +38,38 @@ public:
       set_valid(size_);
     ++size_;
   }
-  void append_string(std::string_view value);
+  void append_string(std::string_view value) {
+    if (size_ == capacity_) [[unlikely]]
+      grow(size_ + 1);
+    auto* slot = reinterpret_cast<string_slot*>(values_) + size_;
+    if (value.size() <= string_slot::inline_max)
+      write_inline_slot(slot, value.data(), value.size());
+    else
+      append_long(slot, value);
+    if (validity_ != nullptr) [[unlikely]]
+      set_valid(size_);
+    ++size_;
+  }
   /// Lets `append_shared` take strings that lie in `owner` (under 4 GiB), whose bytes the column
   /// then keeps alive instead of copying them. Holds until `finish` or another `share`; sharing the
   /// same buffer again costs nothing.
   void share(const buffer_ptr& owner);
   /// Appends a string of the buffer that was shared last; short ones are copied into their slot.
   void append_shared(std::string_view value) {
-    string_slot slot;
-    slot.size = static_cast<std::uint32_t>(value.size());
-    if (slot.is_inline()) {
-      std::memcpy(reinterpret_cast<char*>(&slot) + sizeof(slot.size), value.data(), value.size());
+    if (size_ == capacity_) [[unlikely]]
+      grow(size_ + 1);
+    auto* slot = reinterpret_cast<string_slot*>(values_) + size_;
+    if (value.size() <= string_slot::inline_max) {
+      write_inline_slot(slot, value.data(), value.size());
     } else {
-      std::memcpy(&slot.prefix[0], value.data(), sizeof(slot.prefix));
-      slot.place.buffer_index = shared_index_;
-      slot.place.offset = static_cast<std::uint32_t>(value.data() - shared_base_);
+      slot->size = static_cast<std::uint32_t>(value.size());
+      std::memcpy(&slot->prefix[0], value.data(), sizeof(slot->prefix));
+      slot->place.buffer_index = shared_index_;
+      slot->place.offset = static_cast<std::uint32_t>(value.data() - shared_base_);
     }
-    append(slot);
+    if (validity_ != nullptr) [[unlikely]]
+      set_valid(size_);
+    ++size_;
   }
   void append_null();
   /// Forgets the values behind the first `rows`, and what of an open list or row lies in the
@@ -63,7 +83,7 @@ public:
   column_builder& child(std::size_t index);
   /// Copies one value of a column of the same type.
   void append_from(const column& source, std::size_t row);
-  /// Copies rows of a column of the same type, vectorized.
+  /// Copies rows of a column of the same type, vectorized; any order, repeats allowed.
   void append_from(const column& source, std::span<const std::uint32_t> rows);
 
   /// Gives the column and starts anew.
@@ -71,9 +91,16 @@ public:
 
 private:
   void grow(std::size_t rows);
-  void set_valid(std::size_t row);
+  void append_long(string_slot* slot, std::string_view value);
+  void set_valid(std::size_t row) {
+    validity_[row >> 3U] = static_cast<std::uint8_t>(validity_[row >> 3U] | (1U << (row & 7U)));
+  }
+  void start_validity();
+  void append_validity(const column& source, std::span<const std::uint32_t> rows);
 
   logical_type type_;
+  physical_type physical_ = physical_type::none;
+  std::uint8_t width_bytes_ = 0;
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
   std::byte* values_ = nullptr;

@@ -24,7 +24,8 @@ public:
   /// Makes an uninitialized buffer that the caller fills before sharing it.
   static std::shared_ptr<buffer> allocate(std::size_t size_bytes,
                                           std::shared_ptr<memory_budget> budget = nullptr);
-  /// Keeps `owner` alive, and reads its bytes in place.
+  /// Keeps `owner` alive, and reads its bytes in place. Alignment and the readable bytes behind the
+  /// end are as good as the caller's.
   static std::shared_ptr<buffer> wrap(byte_view bytes, std::shared_ptr<const void> owner);
   ~buffer();
   buffer(const buffer&) = delete;
@@ -43,10 +44,12 @@ public:
   }
 
 private:
+  template <class T>
+  struct block_allocator;
+
   buffer() = default;
   std::byte* data_ = nullptr;
   std::size_t size_bytes_ = 0;
-  bool owned_ = false;
   std::shared_ptr<memory_budget> budget_;
   std::shared_ptr<const void> owner_;
 };

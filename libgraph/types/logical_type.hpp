@@ -103,6 +103,9 @@ public:
 
   std::size_t child_count() const;
   const logical_type& child(std::size_t index) const;
+  /// The children that a column of the type has: as `child`, and the count of a multiset too.
+  std::size_t storage_child_count() const;
+  const logical_type& storage_child(std::size_t index) const;
   /// The fields of a row; empty for other types.
   const std::vector<field>& fields() const;
   /// Returns the index of the named field, or -1.
@@ -117,6 +120,11 @@ public:
   friend bool operator==(const logical_type& left, const logical_type& right);
 
 private:
+  static logical_type of(type_root root, int precision = 0, int scale = 0);
+  static logical_type nested(type_root root, std::vector<field> fields);
+  static result<logical_type> decode(byte_reader& in, int depth);
+  std::string nested_to_sql() const;
+
   type_root root_ = type_root::null;
   bool nullable_ = true;
   int precision_ = 0;

@@ -1,0 +1,123 @@
+#include "libgraph/data/column.hpp"
+
+#include "libactors/base/assert.hpp"
+
+#include <limits>
+
+namespace headrace::graph {
+
+namespace {
+
+constexpr std::size_t rows_max = std::numeric_limits<std::int32_t>::max();
+
+error malformed(const char* what, const logical_type& type) {
+  return {errc::malformed_message, std::string("malformed column: ") + what + ", " + type.to_sql()};
+}
+
+status validate_strings(const column& checked) {
+  const auto& data = checked.content().data;
+  const auto* slots = checked.slots();
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    const auto& slot = slots[i];
+    if (slot.is_inline()) {
+      // Equality and hashes read all 16 bytes.
+      const auto* bytes = slot.inline_data();
+      char unused = 0;
+      for (std::uint32_t at = slot.size; at < string_slot::inline_max; ++at)
+        unused = static_cast<char>(unused | bytes[at]);
+      if (unused != 0)
+        return malformed("bytes behind a short string", checked.type());
+      continue;
+    }
+    if (slot.place.buffer_index >= data.size())
+      return malformed("string in an absent buffer", checked.type());
+    const auto& holder = *data[slot.place.buffer_index];
+    if (slot.place.offset > holder.size_bytes() ||
+        slot.size > holder.size_bytes() - slot.place.offset)
+      return malformed("string beyond its buffer", checked.type());
+    if (std::memcmp(holder.data() + slot.place.offset, &slot.prefix[0], sizeof(slot.prefix)) != 0)
+      return malformed("prefix of another string", checked.type());
+  }
+  return {};
+}
+
+status validate_offsets(const column& checked) {
+  const auto* offsets = checked.values<std::int32_t>();
+  if (offsets[0] < 0)
+    return malformed("negative offset", checked.type());
+  for (std::size_t i = 0; i < checked.size(); ++i)
+    if (offsets[i + 1] < offsets[i])
+      return malformed("falling offsets", checked.type());
+  const auto end = static_cast<std::size_t>(offsets[checked.size()]);
+  for (const auto& each : checked.content().children)
+    if (end > each->size())
+      return malformed("offset beyond the elements", checked.type());
+  return {};
+}
+
+status validate_booleans(const column& checked) {
+  const auto* values = checked.values<std::uint8_t>();
+  std::uint8_t all = 0;
+  for (std::size_t i = 0; i < checked.size(); ++i)
+    all = static_cast<std::uint8_t>(all | values[i]);
+  return all <= 1 ? status() : malformed("boolean beyond 1", checked.type());
+}
+
+} // namespace
+
+column::column(logical_type type, parts content)
+    : type_(std::move(type)), parts_(std::move(content)) {
+  if (parts_.validity)
+    validity_ = parts_.validity->as<std::uint8_t>();
+  if (parts_.values)
+    values_ = parts_.values->data();
+  data_pointers_.reserve(parts_.data.size());
+  for (const auto& each : parts_.data)
+    data_pointers_.push_back(each->as<char>());
+}
+
+std::size_t column::retained_bytes() const {
+  std::size_t out = 0;
+  if (parts_.values)
+    out += parts_.values->size_bytes();
+  if (parts_.validity)
+    out += parts_.validity->size_bytes();
+  for (const auto& each : parts_.data)
+    out += each->size_bytes();
+  for (const auto& each : parts_.children)
+    out += each->retained_bytes();
+  return out;
+}
+
+status column::validate() const {
+  const auto physical = type_.physical();
+  const bool is_listed = physical == physical_type::list || physical == physical_type::map;
+  if (parts_.size > rows_max)
+    return malformed("too many rows", type_);
+  if (parts_.validity && parts_.validity->size_bytes() < (parts_.size + 7) / 8)
+    return malformed("validity too short", type_);
+  if (!parts_.validity && physical == physical_type::none && parts_.size > 0)
+    return malformed("values of type NULL", type_);
+  const auto values_bytes = is_listed ? (parts_.size + 1) * sizeof(std::int32_t)
+                                      : parts_.size * static_cast<std::size_t>(type_.width_bytes());
+  if (values_bytes > 0 && (!parts_.values || parts_.values->size_bytes() < values_bytes))
+    return malformed("values too short", type_);
+  if (parts_.children.size() != type_.storage_child_count())
+    return malformed("wrong number of children", type_);
+  for (std::size_t i = 0; i < parts_.children.size(); ++i) {
+    if (!(parts_.children[i]->type() == type_.storage_child(i)))
+      return malformed("child of another type", type_);
+    if (physical == physical_type::row && parts_.children[i]->size() != parts_.size)
+      return malformed("fields of another size", type_);
+    HEADRACE_CHECK(parts_.children[i]->validate());
+  }
+  if (is_listed)
+    return validate_offsets(*this);
+  if (physical == physical_type::string)
+    return validate_strings(*this);
+  if (physical == physical_type::boolean)
+    return validate_booleans(*this);
+  return {};
+}
+
+} // namespace headrace::graph
