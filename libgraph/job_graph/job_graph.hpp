@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headrace::graph {
@@ -121,13 +122,27 @@ struct job_graph {
   friend bool operator==(const job_graph&, const job_graph&) = default;
 };
 
-/// Checks what every later step relies on: ids unique, edges in range, topological order, types
-/// that fit, forward edges with equal parallelism, parallelism within max_parallelism.
+/// Checks what every later step relies on: ids unique, edges in range, topological order, each
+/// result consumed by one gate, types that fit, forward edges with equal parallelism, parallelism
+/// within max_parallelism.
 /// @errors invalid_graph, type_mismatch, duplicate_uid
 status validate(const job_graph& job);
+/// Checks one vertex by itself: all of the above but what only other vertices tell.
+/// @errors invalid_graph, type_mismatch
+status validate(const job_vertex& vertex);
 
-/// Returns the hash over vertices, operators, edges and types; not over id, name, parallelism or
-/// settings.
+/// Returns the hash over operators, edges and types; not over id, name, parallelism or settings, nor
+/// over what follows from them (chains; whether an edge is forward or rebalance): the client and an
+/// executor may differ in the default parallelism. 32 hex digits of the whole, a colon, and 8 digits
+/// an operator, in the order of operator ids, so that a difference can be named.
 std::string graph_hash(const job_graph& job);
+/// Says in words where `rebuilt` differs from the graph that has the hash `wanted`; empty: it does
+/// not.
+std::string graph_difference(const job_graph& rebuilt, std::string_view wanted);
+
+/// Flink's rule for an operator without a maximum of its own: the power of two at or above 1.5
+/// times the parallelism, in [128, 32768].
+std::int32_t derived_max_parallelism(std::int32_t parallelism);
+inline constexpr std::int32_t max_parallelism_limit = 32'768;
 
 } // namespace headrace::graph

@@ -1,0 +1,339 @@
+#include "libgraph/job_graph/job_graph.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace headrace::graph {
+namespace {
+
+error invalid(const std::string& where, const std::string& what) {
+  return {errc::invalid_graph, where + ": " + what};
+}
+
+std::string label(const operator_node& node) { return "operator \"" + node.name + "\""; }
+std::string label(const job_vertex& vertex) { return "vertex \"" + vertex.name + "\""; }
+
+bool in_range(std::int32_t index, std::size_t size) {
+  return index >= 0 && static_cast<std::size_t>(index) < size;
+}
+
+const logical_type* type_at(const operator_node& node, std::int32_t side) {
+  if (side == -1)
+    return &node.output_type;
+  return in_range(side, node.side_types.size()) ? &node.side_types[static_cast<std::size_t>(side)]
+                                                : nullptr;
+}
+
+status check_columns(const std::string& where, const std::vector<std::int32_t>& columns,
+                     const logical_type& type, const char* what) {
+  for (const auto column : columns)
+    if (!in_range(column, type.child_count()))
+      return invalid(where, std::string(what) + " out of range: column " + std::to_string(column) +
+                                " of " + type.to_sql());
+  return {};
+}
+
+status check_keys(const std::string& where, const std::vector<std::int32_t>& columns,
+                  const logical_type& type) {
+  if (columns.empty())
+    return invalid(where, "no key column");
+  return check_columns(where, columns, type, "key column");
+}
+
+status check_watermarks(const std::string& where, const watermark_spec& watermarks,
+                        const logical_type& type) {
+  if (watermarks.bound_ms < 0 || watermarks.idle_timeout_ms < 0)
+    return invalid(where, "negative duration of watermarks");
+  if (watermarks.time_column < -1)
+    return invalid(where, "time column out of range: " + std::to_string(watermarks.time_column));
+  if (watermarks.time_column >= 0)
+    return check_columns(where, {watermarks.time_column}, type, "time column");
+  return {};
+}
+
+status check_aggregation(const std::string& where, const aggregation& aggregates,
+                         const logical_type& in, const logical_type& out) {
+  const auto& result =
+      aggregates.result_type.root() == type_root::null ? out : aggregates.result_type;
+  if (result.root() != type_root::row)
+    return invalid(where, "aggregates give no row: " + result.to_sql());
+  if (!aggregates.function.is_none())
+    return aggregates.calls.empty() ? status()
+                                    : invalid(where, "an aggregate function and built-in calls");
+  if (aggregates.calls.empty())
+    return invalid(where, "no aggregate");
+  const auto whole_rows = [](const aggregate_call& call) {
+    return call.kind == aggregate_kind::min_by || call.kind == aggregate_kind::max_by;
+  };
+  for (const auto& call : aggregates.calls)
+    if (call.kind != aggregate_kind::count || call.column != -1)
+      HEADRACE_CHECK(check_columns(where, {call.column}, in, "aggregated column"));
+  if (std::ranges::any_of(aggregates.calls, whole_rows)) {
+    if (aggregates.calls.size() != 1)
+      return invalid(where, "min_by or max_by beside other aggregates");
+    if (result.child_count() > in.child_count())
+      return invalid(where, "min_by or max_by gives more columns than come in");
+    return {};
+  }
+  if (aggregates.calls.size() != result.child_count())
+    return invalid(where, std::to_string(aggregates.calls.size()) + " aggregates for " +
+                              std::to_string(result.child_count()) + " columns");
+  return {};
+}
+
+status check_window(const std::string& where, const window_spec& window) {
+  if (window.allowed_lateness_ms < 0)
+    return invalid(where, "negative allowed lateness");
+  if (window.kind == window_kind::end_of_stream)
+    return {};
+  if (window.size_ms <= 0)
+    return invalid(where, "window size not positive: " + std::to_string(window.size_ms) + " ms");
+  if (window.kind == window_kind::sliding && window.slide_ms <= 0)
+    return invalid(where, "window slide not positive: " + std::to_string(window.slide_ms) + " ms");
+  return {};
+}
+
+struct spec_checker {
+  const operator_node& node;
+  std::string where = label(node);
+
+  const logical_type& in() const { return node.input_types.front(); }
+
+  status operator()(const source_spec& spec) const {
+    if (spec.connector.name.empty() && spec.connector.provider.is_none())
+      return invalid(where, "a source without connector");
+    return check_watermarks(where, spec.watermarks, node.output_type);
+  }
+  status operator()(const row_function_spec& spec) const { return check_function(spec.function); }
+  status operator()(const filter_spec& spec) const {
+    if (!(in() == node.output_type))
+      return mismatch("a filter gives other rows than it takes");
+    return check_function(spec.function);
+  }
+  status operator()(const project_spec& spec) const {
+    HEADRACE_CHECK(check_columns(where, spec.columns, in(), "projected column"));
+    if (spec.columns.size() != node.output_type.child_count())
+      return mismatch("a projection to " + std::to_string(spec.columns.size()) + " columns");
+    for (std::size_t i = 0; i < spec.columns.size(); ++i)
+      if (!(in().child(static_cast<std::size_t>(spec.columns[i])) == node.output_type.child(i)))
+        return mismatch("a projection changes a type");
+    return {};
+  }
+  status operator()(const watermarks_spec& spec) const {
+    if (!(in() == node.output_type))
+      return mismatch("a watermark operator gives other rows than it takes");
+    return check_watermarks(where, spec.watermarks, in());
+  }
+  status operator()(const keyed_process_spec& spec) const {
+    HEADRACE_CHECK(check_function(spec.function));
+    return check_keys(where, spec.key_columns, in());
+  }
+  status operator()(const keyed_aggregate_spec& spec) const {
+    HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
+    return check_aggregation(where, spec.aggregates, in(), node.output_type);
+  }
+  status operator()(const window_aggregate_spec& spec) const {
+    HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
+    HEADRACE_CHECK(check_window(where, spec.window));
+    if (spec.late_side != -1) {
+      const auto* late = spec.late_side < 0 ? nullptr : type_at(node, spec.late_side);
+      if (late == nullptr)
+        return invalid(where, "side output of late rows out of range");
+      if (!(*late == in()))
+        return mismatch("late rows leave as another type");
+    }
+    return check_aggregation(where, spec.aggregates, in(), node.output_type);
+  }
+  status operator()(const sink_spec& spec) const {
+    if (spec.connector.name.empty() && spec.connector.provider.is_none())
+      return invalid(where, "a sink without connector");
+    return {};
+  }
+
+private:
+  status check_function(const function_ref& function) const {
+    return function.is_none() ? status(invalid(where, "no function")) : status();
+  }
+  status mismatch(const std::string& what) const {
+    return error(errc::type_mismatch,
+                 where + ": " + what + ": " + in().to_sql() + " to " + node.output_type.to_sql());
+  }
+};
+
+status check_node(const operator_node& node) {
+  const bool is_source = std::holds_alternative<source_spec>(node.spec);
+  const bool is_sink = std::holds_alternative<sink_spec>(node.spec);
+  if (node.id.is_none())
+    return invalid(label(node), "no id");
+  if (node.input_types.size() != (is_source ? 0U : 1U))
+    return invalid(label(node), std::to_string(node.input_types.size()) + " inputs");
+  for (const auto& type : node.input_types)
+    if (type.root() != type_root::row)
+      return error(errc::type_mismatch, label(node) + ": input is no row: " + type.to_sql());
+  if (!is_sink && node.output_type.root() != type_root::row)
+    return error(errc::type_mismatch,
+                 label(node) + ": output is no row: " + node.output_type.to_sql());
+  for (const auto& type : node.side_types)
+    if (type.root() != type_root::row)
+      return error(errc::type_mismatch, label(node) + ": side output is no row: " + type.to_sql());
+  return std::visit(spec_checker{node}, node.spec);
+}
+
+status check_types(const operator_node& from, std::int32_t side, const operator_node& to,
+                   std::int32_t input) {
+  if (std::holds_alternative<sink_spec>(from.spec))
+    return invalid(label(from), "a sink has no output");
+  const auto* given = type_at(from, side);
+  if (given == nullptr)
+    return invalid(label(from), "no side output " + std::to_string(side));
+  if (!in_range(input, to.input_types.size()))
+    return invalid(label(to), "no input " + std::to_string(input));
+  const auto& wanted = to.input_types[static_cast<std::size_t>(input)];
+  if (!(*given == wanted))
+    return error(errc::type_mismatch, label(from) + " gives " + given->to_sql() + ", but " +
+                                          label(to) + " takes " + wanted.to_sql());
+  return {};
+}
+
+status check_chain(const job_vertex& vertex) {
+  std::vector<int> inputs(vertex.operators.size(), 0);
+  for (const auto& edge : vertex.chain) {
+    if (!in_range(edge.from, vertex.operators.size()) ||
+        !in_range(edge.to, vertex.operators.size()) || edge.from >= edge.to)
+      return invalid(label(vertex), "chain edge out of order: " + std::to_string(edge.from) +
+                                        " to " + std::to_string(edge.to));
+    HEADRACE_CHECK(check_types(vertex.operators[static_cast<std::size_t>(edge.from)], edge.side,
+                               vertex.operators[static_cast<std::size_t>(edge.to)], edge.input));
+    ++inputs[static_cast<std::size_t>(edge.to)];
+  }
+  for (std::size_t i = 1; i < inputs.size(); ++i)
+    if (inputs[i] != 1)
+      return invalid(label(vertex.operators[i]),
+                     std::to_string(inputs[i]) + " chain edges lead to it, must be one");
+  return {};
+}
+
+status check_partitioner(const operator_node& from, const result_output& output) {
+  const auto* type = type_at(from, output.side);
+  if (type == nullptr)
+    return invalid(label(from), "no side output " + std::to_string(output.side));
+  if (output.partitioner.kind == partitioner_kind::hash)
+    return check_keys(label(from), output.partitioner.key_columns, *type);
+  if (output.partitioner.kind == partitioner_kind::custom &&
+      output.partitioner.function.is_none())
+    return invalid(label(from), "a custom partitioner without function");
+  return {};
+}
+
+struct producer {
+  std::size_t vertex = 0;
+  const result_output* output = nullptr;
+  int consumers = 0;
+};
+using producer_map = std::unordered_map<result_id, producer>;
+
+status check_inputs(const job_graph& job, std::size_t at, producer_map& results) {
+  const auto& vertex = job.vertices[at];
+  for (const auto& input : vertex.inputs) {
+    const auto found = results.find(input.id);
+    if (found == results.end() || found->second.vertex >= at)
+      return invalid(label(vertex),
+                     "consumes a result that no earlier vertex gives: " + to_string(input.id));
+    if (++found->second.consumers > 1)
+      return invalid(label(vertex), "a result is consumed twice: " + to_string(input.id));
+    const auto& from = job.vertices[found->second.vertex];
+    const auto& output = *found->second.output;
+    HEADRACE_CHECK(check_types(from.operators[static_cast<std::size_t>(output.from)], output.side,
+                               vertex.operators.front(), input.input));
+    if (output.partitioner.kind == partitioner_kind::forward &&
+        from.parallelism != vertex.parallelism)
+      return invalid(label(vertex), "forward edge from parallelism " +
+                                        std::to_string(from.parallelism) + " to " +
+                                        std::to_string(vertex.parallelism));
+  }
+  return {};
+}
+
+status check_unique(const job_graph& job) {
+  std::unordered_set<vertex_id> vertices;
+  std::unordered_map<operator_id, const operator_node*> operators;
+  std::unordered_map<std::string, const operator_node*> uids;
+  for (const auto& vertex : job.vertices) {
+    if (!vertices.insert(vertex.id).second)
+      return invalid(label(vertex), "another vertex has its id " + to_string(vertex.id));
+    for (const auto& node : vertex.operators) {
+      if (!node.uid.empty())
+        if (const auto [other, fresh] = uids.emplace(node.uid, &node); !fresh)
+          return error(errc::duplicate_uid, "duplicate uid \"" + node.uid + "\": " +
+                                                label(*other->second) + " and " + label(node));
+      if (const auto [other, fresh] = operators.emplace(node.id, &node); !fresh)
+        return invalid(label(node), "same id as " + label(*other->second));
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+status validate(const job_vertex& vertex) {
+  if (vertex.id.is_none())
+    return invalid(label(vertex), "no id");
+  if (vertex.operators.empty())
+    return invalid(label(vertex), "no operator");
+  if (vertex.max_parallelism < 1 || vertex.max_parallelism > max_parallelism_limit)
+    return invalid(label(vertex), "max parallelism out of range: " +
+                                      std::to_string(vertex.max_parallelism) + ", allowed 1 to " +
+                                      std::to_string(max_parallelism_limit));
+  if (vertex.parallelism < 1 || vertex.parallelism > vertex.max_parallelism)
+    return invalid(label(vertex), "parallelism out of range: " +
+                                      std::to_string(vertex.parallelism) + ", allowed 1 to " +
+                                      std::to_string(vertex.max_parallelism));
+  for (const auto& node : vertex.operators)
+    HEADRACE_CHECK(check_node(node));
+  HEADRACE_CHECK(check_chain(vertex));
+  const auto& head = vertex.operators.front();
+  if (vertex.inputs.empty() != head.input_types.empty())
+    return invalid(label(head), vertex.inputs.empty() ? "nothing feeds it" : "a source is fed");
+  for (const auto& input : vertex.inputs)
+    if (input.id.is_none() || !in_range(input.input, head.input_types.size()))
+      return invalid(label(vertex), "input out of range: " + std::to_string(input.input));
+  for (const auto& output : vertex.outputs) {
+    if (output.id.is_none() || !in_range(output.from, vertex.operators.size()))
+      return invalid(label(vertex), "output out of range: operator " +
+                                        std::to_string(output.from));
+    HEADRACE_CHECK(
+        check_partitioner(vertex.operators[static_cast<std::size_t>(output.from)], output));
+  }
+  return {};
+}
+
+status validate(const job_graph& job) {
+  if (job.vertices.empty())
+    return error(errc::invalid_graph, "the job has no operators");
+  producer_map results;
+  for (std::size_t i = 0; i < job.vertices.size(); ++i) {
+    HEADRACE_CHECK(validate(job.vertices[i]));
+    for (const auto& output : job.vertices[i].outputs)
+      if (!results.emplace(output.id, producer{i, &output}).second)
+        return invalid(label(job.vertices[i]), "another result has the id " + to_string(output.id));
+  }
+  HEADRACE_CHECK(check_unique(job));
+  for (std::size_t i = 0; i < job.vertices.size(); ++i)
+    HEADRACE_CHECK(check_inputs(job, i, results));
+  for (const auto& vertex : job.vertices)
+    for (const auto& output : vertex.outputs)
+      if (results.at(output.id).consumers == 0)
+        return invalid(label(vertex), "nobody consumes its result " + to_string(output.id));
+  return {};
+}
+
+std::int32_t derived_max_parallelism(std::int32_t parallelism) {
+  const auto wanted = std::bit_ceil(static_cast<std::uint32_t>(parallelism) +
+                                    static_cast<std::uint32_t>(parallelism) / 2U);
+  return std::clamp(static_cast<std::int32_t>(std::min(wanted, 32'768U)), 128,
+                    max_parallelism_limit);
+}
+
+} // namespace headrace::graph

@@ -1,0 +1,500 @@
+#include "libgraph/job_graph/job_graph_codec.hpp"
+
+#include <utility>
+
+namespace headrace::graph {
+namespace {
+
+// ---- writing --------------------------------------------------------------------------------
+
+capnp::Text::Reader text(const std::string& value) { return {value.data(), value.size()}; }
+
+capnp::Data::Reader data(const std::string& value) {
+  return {reinterpret_cast<const kj::byte*>(value.data()), value.size()};
+}
+
+template <class Tag>
+void put(const id128<Tag>& id, schema::Id128::Builder out) {
+  out.setHigh(id.high);
+  out.setLow(id.low);
+}
+
+std::string encoded(const logical_type& type) {
+  std::string bytes;
+  byte_writer writer(bytes);
+  type.encode(writer);
+  return bytes;
+}
+
+template <class T>
+unsigned count_of(const std::vector<T>& list) {
+  return static_cast<unsigned>(list.size());
+}
+
+void put_types(const std::vector<logical_type>& types, capnp::List<capnp::Data>::Builder out) {
+  for (unsigned i = 0; i < out.size(); ++i)
+    out.set(i, data(encoded(types[i])));
+}
+
+void put_columns(const std::vector<std::int32_t>& columns, capnp::List<std::int32_t>::Builder out) {
+  for (unsigned i = 0; i < out.size(); ++i)
+    out.set(i, columns[i]);
+}
+
+void put(const connector_spec& connector, schema::Connector::Builder out) {
+  out.setName(text(connector.name));
+  out.setProvider(connector.provider.index);
+  auto options = out.initOptions(static_cast<unsigned>(connector.options.size()));
+  unsigned i = 0;
+  for (const auto& [key, value] : connector.options) {
+    options[i].setKey(text(key));
+    options[i].setValue(text(value));
+    ++i;
+  }
+}
+
+void put(const watermark_spec& watermarks, schema::Watermarks::Builder out) {
+  out.setKind(static_cast<std::uint8_t>(watermarks.kind));
+  out.setBoundMs(watermarks.bound_ms);
+  out.setIdleTimeoutMs(watermarks.idle_timeout_ms);
+  out.setOnEvent(watermarks.on_event);
+  out.setAssigner(watermarks.assigner.index);
+  out.setTimeColumn(watermarks.time_column);
+}
+
+void put(const aggregation& aggregates, schema::Aggregation::Builder out) {
+  out.setFunction(aggregates.function.index);
+  out.setResultType(data(encoded(aggregates.result_type)));
+  auto calls = out.initCalls(count_of(aggregates.calls));
+  for (unsigned i = 0; i < calls.size(); ++i) {
+    calls[i].setKind(static_cast<std::uint8_t>(aggregates.calls[i].kind));
+    calls[i].setColumn(aggregates.calls[i].column);
+  }
+}
+
+void put(const window_spec& window, schema::Window::Builder out) {
+  out.setKind(static_cast<std::uint8_t>(window.kind));
+  out.setSizeMs(window.size_ms);
+  out.setSlideMs(window.slide_ms);
+  out.setOffsetMs(window.offset_ms);
+  out.setAllowedLatenessMs(window.allowed_lateness_ms);
+}
+
+struct spec_writer {
+  schema::OperatorNode::Spec::Builder out;
+
+  void operator()(const source_spec& spec) {
+    auto to = out.initSource();
+    put(spec.connector, to.initConnector());
+    put(spec.watermarks, to.initWatermarks());
+  }
+  void operator()(const row_function_spec& spec) {
+    out.initRowFunction().setFunction(spec.function.index);
+  }
+  void operator()(const filter_spec& spec) { out.initFilter().setFunction(spec.function.index); }
+  void operator()(const project_spec& spec) {
+    auto to = out.initProject();
+    put_columns(spec.columns, to.initColumns(count_of(spec.columns)));
+  }
+  void operator()(const watermarks_spec& spec) { put(spec.watermarks, out.initWatermarks()); }
+  void operator()(const keyed_process_spec& spec) {
+    auto to = out.initKeyedProcess();
+    to.setFunction(spec.function.index);
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+  }
+  void operator()(const keyed_aggregate_spec& spec) {
+    auto to = out.initKeyedAggregate();
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+    put(spec.aggregates, to.initAggregates());
+  }
+  void operator()(const window_aggregate_spec& spec) {
+    auto to = out.initWindowAggregate();
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+    put(spec.window, to.initWindow());
+    put(spec.aggregates, to.initAggregates());
+    to.setWindowFunction(spec.window_function.index);
+    to.setLateSide(spec.late_side);
+  }
+  void operator()(const sink_spec& spec) { put(spec.connector, out.initSink().initConnector()); }
+};
+
+void put(const operator_node& node, schema::OperatorNode::Builder out) {
+  put(node.id, out.initId());
+  out.setUid(text(node.uid));
+  out.setName(text(node.name));
+  put_types(node.input_types, out.initInputTypes(count_of(node.input_types)));
+  out.setOutputType(data(encoded(node.output_type)));
+  put_types(node.side_types, out.initSideTypes(count_of(node.side_types)));
+  std::visit(spec_writer{out.initSpec()}, node.spec);
+}
+
+void put(const partitioner_spec& partitioner, schema::Partitioner::Builder out) {
+  out.setKind(static_cast<std::uint8_t>(partitioner.kind));
+  put_columns(partitioner.key_columns, out.initKeyColumns(count_of(partitioner.key_columns)));
+  out.setFunction(partitioner.function.index);
+}
+
+void put(const restart_spec& restart, schema::Restart::Builder out) {
+  out.setKind(static_cast<std::uint8_t>(restart.kind));
+  out.setAttempts(restart.attempts);
+  out.setDelayMs(restart.delay_ms);
+  out.setFailuresMax(restart.failures_max);
+  out.setIntervalMs(restart.interval_ms);
+  out.setInitialBackoffMs(restart.initial_backoff_ms);
+  out.setMaxBackoffMs(restart.max_backoff_ms);
+  out.setMultiplier(restart.multiplier);
+  out.setJitter(restart.jitter);
+  out.setResetAfterMs(restart.reset_after_ms);
+}
+
+void put(const checkpoint_spec& checkpoints, schema::Checkpoints::Builder out) {
+  out.setIntervalMs(checkpoints.interval_ms);
+  out.setTimeoutMs(checkpoints.timeout_ms);
+  out.setMinPauseMs(checkpoints.min_pause_ms);
+  out.setTolerableFailures(checkpoints.tolerable_failures);
+  out.setRetained(checkpoints.retained);
+  out.setAtLeastOnce(checkpoints.at_least_once);
+  out.setKeepOnCancel(checkpoints.keep_on_cancel);
+  out.setDirectory(text(checkpoints.directory));
+  out.setRestoreFrom(text(checkpoints.restore_from));
+  out.setAllowNonRestoredState(checkpoints.allow_non_restored_state);
+}
+
+// ---- reading --------------------------------------------------------------------------------
+
+std::string string_of(capnp::Text::Reader in) { return {in.begin(), in.size()}; }
+
+byte_view bytes_of(capnp::Data::Reader in) {
+  return {reinterpret_cast<const char*>(in.begin()), in.size()};
+}
+
+template <class Id>
+Id id_of(schema::Id128::Reader in) {
+  return Id{in.getHigh(), in.getLow()};
+}
+
+status check_count(std::size_t count, std::size_t most, const char* what) {
+  if (count > most)
+    return error(errc::malformed_message, "job graph too large: " + std::to_string(count) + " " +
+                                              what + ", at most " + std::to_string(most));
+  return {};
+}
+
+/// Reads an enumeration whose numbers run from 0 to `last`.
+template <class Enum>
+result<Enum> enum_of(std::uint8_t number, Enum last, const char* what) {
+  if (number > static_cast<std::uint8_t>(last))
+    return error(errc::malformed_message,
+                 std::string("unknown ") + what + ": " + std::to_string(number));
+  return static_cast<Enum>(number);
+}
+
+result<logical_type> type_of(capnp::Data::Reader in) {
+  byte_reader reader(bytes_of(in));
+  HEADRACE_TRY(auto type, logical_type::decode(reader));
+  if (!reader.at_end())
+    return error(errc::malformed_message, "bytes behind an encoded type: " +
+                                              std::to_string(reader.remaining()));
+  return type;
+}
+
+result<std::vector<logical_type>> types_of(capnp::List<capnp::Data>::Reader in) {
+  HEADRACE_CHECK(check_count(in.size(), job_graph_limits::columns, "types"));
+  std::vector<logical_type> types;
+  for (const auto encoded_type : in) {
+    HEADRACE_TRY(auto type, type_of(encoded_type));
+    types.push_back(std::move(type));
+  }
+  return types;
+}
+
+result<std::vector<std::int32_t>> columns_of(capnp::List<std::int32_t>::Reader in) {
+  HEADRACE_CHECK(check_count(in.size(), job_graph_limits::columns, "columns"));
+  std::vector<std::int32_t> columns;
+  columns.reserve(in.size());
+  for (const auto column : in)
+    columns.push_back(column);
+  return columns;
+}
+
+result<connector_spec> connector_of(schema::Connector::Reader in) {
+  connector_spec connector;
+  connector.name = string_of(in.getName());
+  connector.provider.index = in.getProvider();
+  HEADRACE_CHECK(check_count(in.getOptions().size(), job_graph_limits::options, "options"));
+  for (const auto option : in.getOptions())
+    connector.options.insert_or_assign(string_of(option.getKey()), string_of(option.getValue()));
+  return connector;
+}
+
+result<watermark_spec> watermarks_of(schema::Watermarks::Reader in) {
+  watermark_spec watermarks;
+  HEADRACE_TRY(watermarks.kind,
+               enum_of(in.getKind(), watermark_kind::monotonous, "kind of watermarks"));
+  watermarks.bound_ms = in.getBoundMs();
+  watermarks.idle_timeout_ms = in.getIdleTimeoutMs();
+  watermarks.on_event = in.getOnEvent();
+  watermarks.assigner.index = in.getAssigner();
+  watermarks.time_column = in.getTimeColumn();
+  return watermarks;
+}
+
+result<aggregation> aggregation_of(schema::Aggregation::Reader in) {
+  aggregation aggregates;
+  aggregates.function.index = in.getFunction();
+  HEADRACE_TRY(aggregates.result_type, type_of(in.getResultType()));
+  HEADRACE_CHECK(check_count(in.getCalls().size(), job_graph_limits::columns, "aggregate calls"));
+  for (const auto call : in.getCalls()) {
+    HEADRACE_TRY(auto kind, enum_of(call.getKind(), aggregate_kind::last, "kind of aggregate"));
+    aggregates.calls.push_back({kind, call.getColumn()});
+  }
+  return aggregates;
+}
+
+result<window_spec> window_of(schema::Window::Reader in) {
+  window_spec window;
+  HEADRACE_TRY(window.kind, enum_of(in.getKind(), window_kind::end_of_stream, "kind of window"));
+  window.size_ms = in.getSizeMs();
+  window.slide_ms = in.getSlideMs();
+  window.offset_ms = in.getOffsetMs();
+  window.allowed_lateness_ms = in.getAllowedLatenessMs();
+  return window;
+}
+
+result<operator_spec> window_aggregate_of(schema::WindowAggregateSpec::Reader in) {
+  window_aggregate_spec spec;
+  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
+  HEADRACE_TRY(spec.window, window_of(in.getWindow()));
+  HEADRACE_TRY(spec.aggregates, aggregation_of(in.getAggregates()));
+  spec.window_function.index = in.getWindowFunction();
+  spec.late_side = in.getLateSide();
+  return operator_spec(std::move(spec));
+}
+
+result<operator_spec> spec_of(schema::OperatorNode::Spec::Reader in) {
+  using kinds = schema::OperatorNode::Spec;
+  switch (in.which()) {
+  case kinds::SOURCE: {
+    source_spec spec;
+    HEADRACE_TRY(spec.connector, connector_of(in.getSource().getConnector()));
+    HEADRACE_TRY(spec.watermarks, watermarks_of(in.getSource().getWatermarks()));
+    return operator_spec(std::move(spec));
+  }
+  case kinds::ROW_FUNCTION:
+    return operator_spec(row_function_spec{{in.getRowFunction().getFunction()}});
+  case kinds::FILTER:
+    return operator_spec(filter_spec{{in.getFilter().getFunction()}});
+  case kinds::PROJECT: {
+    HEADRACE_TRY(auto columns, columns_of(in.getProject().getColumns()));
+    return operator_spec(project_spec{std::move(columns)});
+  }
+  case kinds::WATERMARKS: {
+    HEADRACE_TRY(auto watermarks, watermarks_of(in.getWatermarks()));
+    return operator_spec(watermarks_spec{watermarks});
+  }
+  case kinds::KEYED_PROCESS: {
+    HEADRACE_TRY(auto columns, columns_of(in.getKeyedProcess().getKeyColumns()));
+    return operator_spec(
+        keyed_process_spec{{in.getKeyedProcess().getFunction()}, std::move(columns)});
+  }
+  case kinds::KEYED_AGGREGATE: {
+    keyed_aggregate_spec spec;
+    HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyedAggregate().getKeyColumns()));
+    HEADRACE_TRY(spec.aggregates, aggregation_of(in.getKeyedAggregate().getAggregates()));
+    return operator_spec(std::move(spec));
+  }
+  case kinds::WINDOW_AGGREGATE:
+    return window_aggregate_of(in.getWindowAggregate());
+  case kinds::SINK: {
+    HEADRACE_TRY(auto connector, connector_of(in.getSink().getConnector()));
+    return operator_spec(sink_spec{std::move(connector)});
+  }
+  }
+  return error(errc::malformed_message, "unknown kind of operator: " +
+                                            std::to_string(static_cast<unsigned>(in.which())));
+}
+
+result<operator_node> node_of(schema::OperatorNode::Reader in) {
+  operator_node node;
+  node.id = id_of<operator_id>(in.getId());
+  node.uid = string_of(in.getUid());
+  node.name = string_of(in.getName());
+  HEADRACE_TRY(node.input_types, types_of(in.getInputTypes()));
+  HEADRACE_TRY(node.output_type, type_of(in.getOutputType()));
+  HEADRACE_TRY(node.side_types, types_of(in.getSideTypes()));
+  HEADRACE_TRY(node.spec, spec_of(in.getSpec()));
+  return node;
+}
+
+result<partitioner_spec> partitioner_of(schema::Partitioner::Reader in) {
+  partitioner_spec partitioner;
+  HEADRACE_TRY(partitioner.kind,
+               enum_of(in.getKind(), partitioner_kind::custom, "kind of partitioner"));
+  HEADRACE_TRY(partitioner.key_columns, columns_of(in.getKeyColumns()));
+  partitioner.function.index = in.getFunction();
+  return partitioner;
+}
+
+result<job_vertex> read_vertex(schema::JobVertex::Reader in) {
+  job_vertex vertex;
+  vertex.id = id_of<vertex_id>(in.getId());
+  vertex.name = string_of(in.getName());
+  vertex.parallelism = in.getParallelism();
+  vertex.max_parallelism = in.getMaxParallelism();
+  vertex.slot_sharing_group = string_of(in.getSlotSharingGroup());
+  HEADRACE_CHECK(check_count(in.getOperators().size(), job_graph_limits::operators, "operators"));
+  HEADRACE_CHECK(check_count(in.getChain().size(), job_graph_limits::edges, "chain edges"));
+  HEADRACE_CHECK(check_count(in.getInputs().size(), job_graph_limits::edges, "inputs"));
+  HEADRACE_CHECK(check_count(in.getOutputs().size(), job_graph_limits::edges, "outputs"));
+  for (const auto node : in.getOperators()) {
+    HEADRACE_TRY(auto read, node_of(node));
+    vertex.operators.push_back(std::move(read));
+  }
+  for (const auto edge : in.getChain())
+    vertex.chain.push_back({edge.getFrom(), edge.getSide(), edge.getTo(), edge.getInput()});
+  for (const auto input : in.getInputs())
+    vertex.inputs.push_back({id_of<result_id>(input.getId()), input.getInput()});
+  for (const auto output : in.getOutputs()) {
+    HEADRACE_TRY(auto partitioner, partitioner_of(output.getPartitioner()));
+    HEADRACE_TRY(auto kind,
+                 enum_of(output.getKind(), partition_kind::blocking, "kind of partition"));
+    vertex.outputs.push_back({id_of<result_id>(output.getId()), output.getFrom(),
+                              output.getSide(), std::move(partitioner), kind});
+  }
+  return vertex;
+}
+
+result<restart_spec> restart_of(schema::Restart::Reader in) {
+  restart_spec restart;
+  HEADRACE_TRY(restart.kind,
+               enum_of(in.getKind(), restart_kind::exponential_delay, "restart strategy"));
+  restart.attempts = in.getAttempts();
+  restart.delay_ms = in.getDelayMs();
+  restart.failures_max = in.getFailuresMax();
+  restart.interval_ms = in.getIntervalMs();
+  restart.initial_backoff_ms = in.getInitialBackoffMs();
+  restart.max_backoff_ms = in.getMaxBackoffMs();
+  restart.multiplier = in.getMultiplier();
+  restart.jitter = in.getJitter();
+  restart.reset_after_ms = in.getResetAfterMs();
+  return restart;
+}
+
+checkpoint_spec checkpoints_of(schema::Checkpoints::Reader in) {
+  checkpoint_spec checkpoints;
+  checkpoints.interval_ms = in.getIntervalMs();
+  checkpoints.timeout_ms = in.getTimeoutMs();
+  checkpoints.min_pause_ms = in.getMinPauseMs();
+  checkpoints.tolerable_failures = in.getTolerableFailures();
+  checkpoints.retained = in.getRetained();
+  checkpoints.at_least_once = in.getAtLeastOnce();
+  checkpoints.keep_on_cancel = in.getKeepOnCancel();
+  checkpoints.directory = string_of(in.getDirectory());
+  checkpoints.restore_from = string_of(in.getRestoreFrom());
+  checkpoints.allow_non_restored_state = in.getAllowNonRestoredState();
+  return checkpoints;
+}
+
+result<job_graph> read_job(schema::JobGraph::Reader in) {
+  job_graph job;
+  job.id = id_of<job_id>(in.getId());
+  job.name = string_of(in.getName());
+  HEADRACE_CHECK(check_count(in.getVertices().size(), job_graph_limits::vertices, "vertices"));
+  HEADRACE_CHECK(check_count(in.getArguments().size(), job_graph_limits::arguments, "arguments"));
+  HEADRACE_CHECK(check_count(in.getArtifacts().size(), job_graph_limits::arguments, "artifacts"));
+  for (const auto vertex : in.getVertices()) {
+    HEADRACE_TRY(auto read, read_vertex(vertex));
+    job.vertices.push_back(std::move(read));
+  }
+  for (const auto argument : in.getArguments())
+    job.arguments.push_back(string_of(argument));
+  for (const auto artifact : in.getArtifacts())
+    job.artifacts.push_back({string_of(artifact.getName()), string_of(artifact.getDigest()),
+                             artifact.getSizeBytes()});
+  job.hash = string_of(in.getHash());
+  HEADRACE_TRY(job.restart, restart_of(in.getRestart()));
+  job.checkpoints = checkpoints_of(in.getCheckpoints());
+  job.buffer_timeout_ms = in.getBufferTimeoutMs();
+  job.slot_timeout_ms = in.getSlotTimeoutMs();
+  job.state_backend = string_of(in.getStateBackend());
+  job.region_failover = in.getRegionFailover();
+  return job;
+}
+
+} // namespace
+
+void encode(const job_vertex& vertex, schema::JobVertex::Builder out) {
+  put(vertex.id, out.initId());
+  out.setName(text(vertex.name));
+  out.setParallelism(vertex.parallelism);
+  out.setMaxParallelism(vertex.max_parallelism);
+  out.setSlotSharingGroup(text(vertex.slot_sharing_group));
+  auto operators = out.initOperators(count_of(vertex.operators));
+  for (unsigned i = 0; i < operators.size(); ++i)
+    put(vertex.operators[i], operators[i]);
+  auto chain = out.initChain(count_of(vertex.chain));
+  for (unsigned i = 0; i < chain.size(); ++i) {
+    chain[i].setFrom(vertex.chain[i].from);
+    chain[i].setSide(vertex.chain[i].side);
+    chain[i].setTo(vertex.chain[i].to);
+    chain[i].setInput(vertex.chain[i].input);
+  }
+  auto inputs = out.initInputs(count_of(vertex.inputs));
+  for (unsigned i = 0; i < inputs.size(); ++i) {
+    put(vertex.inputs[i].id, inputs[i].initId());
+    inputs[i].setInput(vertex.inputs[i].input);
+  }
+  auto outputs = out.initOutputs(count_of(vertex.outputs));
+  for (unsigned i = 0; i < outputs.size(); ++i) {
+    const auto& output = vertex.outputs[i];
+    put(output.id, outputs[i].initId());
+    outputs[i].setFrom(output.from);
+    outputs[i].setSide(output.side);
+    put(output.partitioner, outputs[i].initPartitioner());
+    outputs[i].setKind(static_cast<std::uint8_t>(output.kind));
+  }
+}
+
+message<schema::JobGraph> encode(const job_graph& job) {
+  message_builder<schema::JobGraph> out;
+  put(job.id, out->initId());
+  out->setName(text(job.name));
+  auto vertices = out->initVertices(count_of(job.vertices));
+  for (unsigned i = 0; i < vertices.size(); ++i)
+    encode(job.vertices[i], vertices[i]);
+  auto arguments = out->initArguments(count_of(job.arguments));
+  for (unsigned i = 0; i < arguments.size(); ++i)
+    arguments.set(i, text(job.arguments[i]));
+  auto artifacts = out->initArtifacts(count_of(job.artifacts));
+  for (unsigned i = 0; i < artifacts.size(); ++i) {
+    artifacts[i].setName(text(job.artifacts[i].name));
+    artifacts[i].setDigest(text(job.artifacts[i].digest));
+    artifacts[i].setSizeBytes(job.artifacts[i].size_bytes);
+  }
+  out->setHash(text(job.hash));
+  put(job.restart, out->initRestart());
+  put(job.checkpoints, out->initCheckpoints());
+  out->setBufferTimeoutMs(job.buffer_timeout_ms);
+  out->setSlotTimeoutMs(job.slot_timeout_ms);
+  out->setStateBackend(text(job.state_backend));
+  out->setRegionFailover(job.region_failover);
+  return out.finish();
+}
+
+result<job_graph> decode(schema::JobGraph::Reader in) {
+  return checked_read([&]() -> result<job_graph> {
+    HEADRACE_TRY(auto job, read_job(in));
+    HEADRACE_CHECK(validate(job));
+    return job;
+  });
+}
+
+result<job_vertex> decode_vertex(schema::JobVertex::Reader in) {
+  return checked_read([&]() -> result<job_vertex> {
+    HEADRACE_TRY(auto vertex, read_vertex(in));
+    HEADRACE_CHECK(validate(vertex));
+    return vertex;
+  });
+}
+
+} // namespace headrace::graph

@@ -1,0 +1,172 @@
+@0xb7d1b5f2a6c3e941;
+using Cxx = import "/capnp/c++.capnp";
+$Cxx.namespace("headrace::schema");
+
+using Ids = import "ids.capnp";
+
+# What a job is. Types are logical_type's own encoding; enumerations are numbers of libgraph.
+
+struct OptionEntry {
+  key @0 :Text;
+  value @1 :Text;
+}
+struct Connector {
+  name @0 :Text;
+  options @1 :List(OptionEntry);
+  provider @2 :Int32 = -1;      # index into the job's functions
+}
+struct Watermarks {
+  kind @0 :UInt8;
+  boundMs @1 :Int64;
+  idleTimeoutMs @2 :Int64;
+  onEvent @3 :Bool;
+  assigner @4 :Int32 = -1;
+  timeColumn @5 :Int32 = -1;
+}
+struct AggregateCall {
+  kind @0 :UInt8;
+  column @1 :Int32 = -1;
+}
+struct Aggregation {
+  function @0 :Int32 = -1;
+  calls @1 :List(AggregateCall);
+  resultType @2 :Data;
+}
+struct Window {
+  kind @0 :UInt8;
+  sizeMs @1 :Int64;
+  slideMs @2 :Int64;
+  offsetMs @3 :Int64;
+  allowedLatenessMs @4 :Int64;
+}
+
+struct SourceSpec {
+  connector @0 :Connector;
+  watermarks @1 :Watermarks;
+}
+struct FunctionSpec {
+  function @0 :Int32 = -1;
+}
+struct ProjectSpec {
+  columns @0 :List(Int32);
+}
+struct KeyedProcessSpec {
+  function @0 :Int32 = -1;
+  keyColumns @1 :List(Int32);
+}
+struct KeyedAggregateSpec {
+  keyColumns @0 :List(Int32);
+  aggregates @1 :Aggregation;
+}
+struct WindowAggregateSpec {
+  keyColumns @0 :List(Int32);
+  window @1 :Window;
+  aggregates @2 :Aggregation;
+  windowFunction @3 :Int32 = -1;
+  lateSide @4 :Int32 = -1;
+}
+struct SinkSpec {
+  connector @0 :Connector;
+}
+
+struct OperatorNode {
+  id @0 :Ids.Id128;
+  uid @1 :Text;
+  name @2 :Text;
+  inputTypes @3 :List(Data);
+  outputType @4 :Data;
+  sideTypes @5 :List(Data);
+  spec :union {
+    source @6 :SourceSpec;
+    rowFunction @7 :FunctionSpec;
+    filter @8 :FunctionSpec;
+    project @9 :ProjectSpec;
+    watermarks @10 :Watermarks;
+    keyedProcess @11 :KeyedProcessSpec;
+    keyedAggregate @12 :KeyedAggregateSpec;
+    windowAggregate @13 :WindowAggregateSpec;
+    sink @14 :SinkSpec;
+  }
+}
+
+struct ChainEdge {
+  from @0 :Int32;
+  side @1 :Int32 = -1;          # -1: main output
+  to @2 :Int32;
+  input @3 :Int32;
+}
+struct Partitioner {
+  kind @0 :UInt8;
+  keyColumns @1 :List(Int32);
+  function @2 :Int32 = -1;
+}
+struct ResultOutput {
+  id @0 :Ids.Id128;
+  from @1 :Int32;
+  side @2 :Int32 = -1;
+  partitioner @3 :Partitioner;
+  kind @4 :UInt8;
+}
+struct ResultInput {
+  id @0 :Ids.Id128;
+  input @1 :Int32;
+}
+
+# A chain of operators that runs as one subtask, `parallelism` times.
+struct JobVertex {
+  id @0 :Ids.Id128;
+  name @1 :Text;
+  parallelism @2 :Int32 = 1;
+  maxParallelism @3 :Int32 = 128;
+  slotSharingGroup @4 :Text;
+  operators @5 :List(OperatorNode);
+  chain @6 :List(ChainEdge);
+  inputs @7 :List(ResultInput);
+  outputs @8 :List(ResultOutput);
+}
+
+struct Restart {
+  kind @0 :UInt8;
+  attempts @1 :Int32;
+  delayMs @2 :Int64;
+  failuresMax @3 :Int32;
+  intervalMs @4 :Int64;
+  initialBackoffMs @5 :Int64;
+  maxBackoffMs @6 :Int64;
+  multiplier @7 :Float64;
+  jitter @8 :Float64;
+  resetAfterMs @9 :Int64;
+}
+struct Checkpoints {
+  intervalMs @0 :Int64;         # 0: off
+  timeoutMs @1 :Int64;
+  minPauseMs @2 :Int64;
+  tolerableFailures @3 :Int32;
+  retained @4 :Int32;
+  atLeastOnce @5 :Bool;
+  keepOnCancel @6 :Bool;
+  directory @7 :Text;
+  restoreFrom @8 :Text;
+  allowNonRestoredState @9 :Bool;
+}
+struct Artifact {
+  name @0 :Text;
+  digest @1 :Text;              # SHA-256, 64 hex digits
+  sizeBytes @2 :UInt64;
+}
+
+# Vertices in topological order.
+struct JobGraph {
+  id @0 :Ids.Id128;
+  name @1 :Text;
+  vertices @2 :List(JobVertex);
+  arguments @3 :List(Text);
+  artifacts @4 :List(Artifact);
+  hash @5 :Text;
+  restart @6 :Restart;
+  checkpoints @7 :Checkpoints;
+  bufferTimeoutMs @8 :Int64;
+  slotTimeoutMs @9 :Int64;
+  stateBackend @10 :Text;
+  regionFailover @11 :Bool;
+}
