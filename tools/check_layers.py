@@ -54,12 +54,12 @@ FOLDERS = """
     libstate/storage
     libstate/snapshot
     libstate/keyed
+    libstate/backend
     libstate/heap
     libstate/rocksdb
     libstate/operator_state
     libstate/timer
     libstate/checkpoint
-    libstate/backend
 
     libtask
     libtask/mailbox
