@@ -19,6 +19,7 @@ struct InputGate {
 struct ResultPartition {
   partition @0 :Ids.Partition;
   subpartitions @1 :Int32;      # one a consuming subtask
+  consumerMaxParallelism @2 :Int32; # of the consuming vertex: key groups of a hash partitioner
 }
 struct ArtifactRef {
   name @0 :Text;
