@@ -57,6 +57,9 @@ public:
 class format {
 public:
   virtual ~format() = default;
+  /// Each record ends at a line break and has none inside: a file can be read from any line on, by
+  /// several readers at once.
+  virtual bool is_splittable() const { return true; }
   virtual result<std::unique_ptr<decoder>> create_decoder(row_type_ptr type) const = 0;
   virtual result<std::unique_ptr<encoder>> create_encoder(row_type_ptr type) const = 0;
 };

@@ -1,0 +1,204 @@
+#include "libtask/connector/file/input_files.hpp"
+
+#include "libactors/base/text.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace headrace::task {
+namespace {
+
+constexpr int directory_depth_max = 64;
+
+bool is_hidden(std::string_view name) { return name.starts_with('.') || name.starts_with('_'); }
+bool has_glob(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
+
+std::string_view name_of_path(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+error unreadable(const std::string& path, error cause) {
+  return {errc::input_unreadable,
+          "input is not readable: " + path + "; check its permissions and those of the directories above",
+          std::move(cause)};
+}
+
+/// Takes a class ("[a-z]") off the front of `pattern`; whether `letter` is in it.
+bool matches_class(std::string_view& pattern, char letter) {
+  std::size_t at = 1;
+  const bool negated = at < pattern.size() && (pattern[at] == '!' || pattern[at] == '^');
+  at += negated ? 1 : 0;
+  bool found = false;
+  for (bool first = true; at < pattern.size() && (first || pattern[at] != ']'); first = false) {
+    if (at + 2 < pattern.size() && pattern[at + 1] == '-' && pattern[at + 2] != ']') {
+      found |= pattern[at] <= letter && letter <= pattern[at + 2];
+      at += 3;
+    } else {
+      found |= pattern[at] == letter;
+      ++at;
+    }
+  }
+  pattern.remove_prefix(std::min(at + 1, pattern.size()));
+  return found != negated;
+}
+
+class search {
+public:
+  search(file_system& files, bool recursive) : files_(files), recursive_(recursive) {}
+
+  status add_directory(const std::string& directory, int depth) {
+    HEADRACE_TRY(const auto entries, list(directory, depth));
+    for (const auto& entry : entries) {
+      if (is_hidden(name_of_path(entry.path)))
+        continue;
+      if (!entry.is_directory)
+        found_.push_back(entry);
+      else if (recursive_)
+        HEADRACE_CHECK(add_directory(entry.path, depth + 1));
+    }
+    return {};
+  }
+
+  /// Matches the entries of `directory` against the first of `segments`, and what is below against
+  /// the rest.
+  status add_matches(const std::string& directory, std::span<const std::string_view> segments,
+                     int depth) {
+    const auto segment = segments.front();
+    const auto rest = segments.subspan(1);
+    if (segment == "**") {
+      if (!rest.empty())
+        HEADRACE_CHECK(add_matches(directory, rest, depth));
+      HEADRACE_TRY(const auto entries, list(directory, depth));
+      for (const auto& entry : entries) {
+        if (is_hidden(name_of_path(entry.path)))
+          continue;
+        if (entry.is_directory)
+          HEADRACE_CHECK(add_matches(entry.path, segments, depth + 1));
+        else if (rest.empty())
+          found_.push_back(entry);
+      }
+      return {};
+    }
+    HEADRACE_TRY(const auto entries, list(directory, depth));
+    for (const auto& entry : entries) {
+      const auto name = name_of_path(entry.path);
+      if ((is_hidden(name) && !is_hidden(segment)) || !matches_glob(segment, name))
+        continue;
+      if (entry.is_directory)
+        HEADRACE_CHECK(rest.empty() ? add_directory(entry.path, depth + 1)
+                                    : add_matches(entry.path, rest, depth + 1));
+      else if (rest.empty())
+        found_.push_back(entry);
+    }
+    return {};
+  }
+
+  void add_file(file_info file) { found_.push_back(std::move(file)); }
+
+  std::vector<file_info> take() {
+    const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
+    const auto same = [](const auto& a, const auto& b) { return a.path == b.path; };
+    std::sort(found_.begin(), found_.end(), by_path);
+    found_.erase(std::unique(found_.begin(), found_.end(), same), found_.end());
+    return std::move(found_);
+  }
+
+private:
+  result<std::vector<file_info>> list(const std::string& directory, int depth) {
+    if (depth > directory_depth_max)
+      return error(errc::input_unreadable,
+                   "input directories nest too deep, does a link lead back to its parent: " +
+                       directory);
+    auto entries = files_.list(directory);
+    if (!entries)
+      return unreadable(directory, std::move(entries).error());
+    return entries;
+  }
+
+  file_system& files_;
+  bool recursive_;
+  std::vector<file_info> found_;
+};
+
+} // namespace
+
+result<std::string> local_path(std::string_view option_key, const std::string& given) {
+  std::string_view path = given;
+  if (path.starts_with("file:")) {
+    path.remove_prefix(5);
+    if (path.starts_with("//"))
+      path.remove_prefix(2);
+  } else if (const auto scheme = path.find("://"); scheme != std::string_view::npos) {
+    return error(errc::bad_option_value,
+                 "bad value of option '" + std::string(option_key) + "': '" + given +
+                     "', there is no file system for '" + std::string(path.substr(0, scheme)) +
+                     "', allowed is a path or a URI that starts with 'file:'");
+  }
+  while (path.size() > 1 && path.ends_with('/'))
+    path.remove_suffix(1);
+  return std::string(path);
+}
+
+bool matches_glob(std::string_view pattern, std::string_view name) {
+  while (!pattern.empty()) {
+    if (pattern.front() == '*') {
+      pattern.remove_prefix(pattern.find_first_not_of('*') == std::string_view::npos
+                                ? pattern.size()
+                                : pattern.find_first_not_of('*'));
+      if (pattern.empty())
+        return true;
+      for (std::size_t skip = 0; skip <= name.size(); ++skip) {
+        if (matches_glob(pattern, name.substr(skip)))
+          return true;
+      }
+      return false;
+    }
+    if (name.empty())
+      return false;
+    if (pattern.front() == '[' && pattern.find(']', 1) != std::string_view::npos) {
+      if (!matches_class(pattern, name.front()))
+        return false;
+    } else {
+      if (pattern.front() != '?' && pattern.front() != name.front())
+        return false;
+      pattern.remove_prefix(1);
+    }
+    name.remove_prefix(1);
+  }
+  return name.empty();
+}
+
+result<std::vector<file_info>> find_input_files(file_system& files, const std::string& path,
+                                                bool recursive) {
+  search found(files, recursive);
+  auto itself = files.stat(path);
+  if (itself) {
+    if (!itself->is_directory)
+      found.add_file(*itself);
+    else
+      HEADRACE_CHECK(found.add_directory(path, 0));
+    return found.take();
+  }
+  if (!itself.error().has(errc::file_not_found))
+    return unreadable(path, std::move(itself).error());
+  if (!has_glob(path))
+    return error(errc::input_not_found,
+                 "input not found: " + path +
+                     "; a path must exist on every machine of the cluster, and a relative one is "
+                     "taken from where the process was started",
+                 std::move(itself).error());
+  std::string base = path.starts_with('/') ? "/" : ".";
+  auto segments = split_text(path, '/');
+  std::erase(segments, std::string_view());
+  std::size_t fixed = 0;
+  while (fixed + 1 < segments.size() && !has_glob(segments[fixed])) {
+    base = base == "." ? std::string(segments[fixed])
+                       : base + (base == "/" ? "" : "/") + std::string(segments[fixed]);
+    ++fixed;
+  }
+  if (auto root = files.stat(base); !root)
+    return error(errc::input_not_found, "input not found: " + base + ", of " + path,
+                 std::move(root).error());
+  HEADRACE_CHECK(found.add_matches(base, std::span(segments).subspan(fixed), 0));
+  return found.take();
+}
+
+} // namespace headrace::task

@@ -1,0 +1,36 @@
+#include "libtask/format/decode_input.hpp"
+
+namespace headrace::task {
+namespace {
+constexpr std::size_t excerpt_bytes_max = 48;
+} // namespace
+
+error malformed_record(const graph::decode_origin& origin, const record_place& place,
+                       const std::string& reason) {
+  std::string where = origin.file.empty() ? "input" : origin.file;
+  if (origin.line != 0)
+    where += ":" + std::to_string(origin.line + place.lines) + ":" + std::to_string(place.column);
+  else
+    where += ", record at byte " + std::to_string(origin.offset + place.record_offset) +
+             ", column " + std::to_string(place.column);
+  return {errc::malformed_record, "malformed record: " + where + ": " + reason};
+}
+
+std::string excerpt(std::string_view found) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string out = "'";
+  for (const char letter : found.substr(0, excerpt_bytes_max)) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (code >= 0x20U && code != 0x7fU) {
+      out += letter;
+    } else {
+      out += "\\x";
+      out += digits[code >> 4U];
+      out += digits[code & 15U];
+    }
+  }
+  out += found.size() > excerpt_bytes_max ? "…'" : "'";
+  return out;
+}
+
+} // namespace headrace::task
