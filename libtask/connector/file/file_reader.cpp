@@ -1,0 +1,210 @@
+#include "libtask/connector/file/file_reader.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace headrace::task {
+namespace {
+
+error unreadable(const std::string& path, error cause) {
+  if (cause.has(errc::file_not_found))
+    return {errc::input_not_found,
+            "input not found: " + path +
+                "; each task manager must see the files at the same path as the job manager",
+            std::move(cause)};
+  return {errc::input_unreadable, "input is not readable: " + path, std::move(cause)};
+}
+
+} // namespace
+
+file_reader::file_reader(file_reading reading, std::unique_ptr<graph::decoder> decoder,
+                         graph::reader_context context)
+    : reading_(std::move(reading)), decoder_(std::move(decoder)), context_(std::move(context)),
+      limiter_(reading_.rows_per_second), rows_(reading_.type) {}
+
+status file_reader::add_split(graph::source_split split) {
+  HEADRACE_TRY(auto decoded, file_split::decode(split.state));
+  waiting_.push_back(std::move(decoded));
+  return {};
+}
+
+void file_reader::close() {
+  file_.reset();
+  block_.reset();
+  split_.reset();
+  waiting_.clear();
+}
+
+result<std::optional<graph::fetched>> file_reader::fetch(const graph::fetch_budget& budget) {
+  if (!split_) {
+    if (waiting_.empty())
+      return std::optional<graph::fetched>();
+    HEADRACE_CHECK(open_next());
+  }
+  const auto allowed = limiter_.allowance(context_.time.now_us());
+  if (allowed == 0) {
+    auto out = finish_fetch({});
+    out.wait = limiter_.wait();
+    return std::optional(std::move(out));
+  }
+  if (needs_more_ && !is_exhausted()) {
+    HEADRACE_CHECK(read_block());
+    if (!split_->is_aligned && !skip_to_first_record())
+      return std::optional(finish_fetch({}));
+    look_for_last_record();
+  }
+  std::size_t skipped = 0;
+  if (!is_exhausted()) {
+    const auto rows_max = std::min(budget.rows_max, allowed);
+    HEADRACE_TRY(const auto done, decode(rows_max));
+    skipped = done.skipped;
+    needs_more_ = rows_.size() < rows_max || begin_ == end_;
+  }
+  limiter_.take(rows_.size());
+  auto out = finish_fetch(rows_.is_empty() ? graph::record_batch() : rows_.finish());
+  out.skipped_records = skipped;
+  return std::optional(std::move(out));
+}
+
+status file_reader::open_next() {
+  auto split = std::move(waiting_.front());
+  waiting_.pop_front();
+  auto file = context_.files.open(split.path);
+  if (!file)
+    return unreadable(split.path, std::move(file).error());
+  file_ = std::move(*file);
+  if (file_->size_bytes() < split.end)
+    return error(errc::input_unreadable,
+                 "input is shorter than when it was found, files must not change while they are "
+                 "read: " +
+                     split.path + ", " + std::to_string(file_->size_bytes()) + " bytes instead of " +
+                     std::to_string(split.end));
+  // One byte earlier: a line break there means that the split starts with a record.
+  block_offset_ = split.is_aligned ? split.next : split.next - 1;
+  block_ = nullptr;
+  begin_ = end_ = searched_ = 0;
+  at_file_end_ = false;
+  needs_more_ = true;
+  records_end_.reset();
+  if (split.is_aligned && split.next >= split.end)
+    records_end_ = split.next;
+  split_ = std::move(split);
+  return {};
+}
+
+status file_reader::read_block() {
+  const auto rest = end_ - begin_;
+  if (rest > reading_.record_bytes_max)
+    return error(errc::malformed_record, "malformed record: " + split_->path +
+                                             ", record at byte " + std::to_string(offset()) +
+                                             ": longer than " +
+                                             std::to_string(reading_.record_bytes_max) +
+                                             " bytes, does the file have line breaks");
+  const auto wanted = std::max(reading_.block_bytes, rest); // doubles while a record is not whole
+  auto block = graph::buffer::allocate(rest + wanted);
+  if (rest > 0)
+    std::memcpy(block->mutable_data(), block_->data() + begin_, rest);
+  auto read = file_->read_at(block_offset_ + end_, {block->mutable_as<char>() + rest, wanted});
+  if (!read)
+    return unreadable(split_->path, std::move(read).error());
+  block_offset_ += begin_;
+  searched_ -= std::min(searched_, begin_);
+  begin_ = 0;
+  end_ = rest + *read;
+  at_file_end_ = *read < wanted;
+  block_ = std::move(block);
+  if (at_file_end_ && block_offset_ + end_ < split_->end)
+    return error(errc::input_unreadable, "input became shorter while it was read: " + split_->path);
+  return {};
+}
+
+/// Drops the record that the previous split finishes; false when all of the block belongs to it.
+bool file_reader::skip_to_first_record() {
+  const auto* bytes = block_->as<char>();
+  const auto* found =
+      static_cast<const char*>(std::memchr(bytes + begin_, '\n', end_ - begin_));
+  begin_ = found == nullptr ? end_ : static_cast<std::size_t>(found - bytes) + 1;
+  split_->is_aligned = found != nullptr;
+  if (offset() >= split_->end || (found == nullptr && at_file_end_)) {
+    records_end_ = offset(); // no record begins in this split
+    split_->is_aligned = true;
+  }
+  return found != nullptr;
+}
+
+/// Finds the line break that ends the last record: the first one at or behind the split's last byte.
+void file_reader::look_for_last_record() {
+  if (records_end_)
+    return;
+  if (reading_.splittable && block_offset_ + end_ >= split_->end) {
+    const auto last_byte = split_->end - 1;
+    const auto from = std::max({begin_, searched_,
+                                static_cast<std::size_t>(
+                                    last_byte > block_offset_ ? last_byte - block_offset_ : 0)});
+    const auto* bytes = block_->as<char>();
+    if (const void* found = std::memchr(bytes + from, '\n', end_ - from); found != nullptr)
+      records_end_ =
+          block_offset_ + static_cast<std::size_t>(static_cast<const char*>(found) - bytes) + 1;
+    searched_ = end_;
+  }
+  if (!records_end_ && at_file_end_)
+    records_end_ = block_offset_ + end_;
+}
+
+bool file_reader::is_exhausted() const { return records_end_ && offset() >= *records_end_; }
+
+result<graph::decoded> file_reader::decode(std::size_t rows_max) {
+  const auto end =
+      records_end_ ? std::min<std::uint64_t>(end_, *records_end_ - block_offset_) : end_;
+  const bool last = records_end_ && *records_end_ <= block_offset_ + end_;
+  const byte_view input(block_->as<char>() + begin_, static_cast<std::size_t>(end) - begin_);
+  const graph::decode_origin origin{split_->path, offset(),
+                                    split_->start == 0 ? split_->lines + 1 : 0};
+  auto done = decoder_->decode(input, last, origin, rows_max, block_, rows_);
+  if (!done)
+    return with_line(std::move(done).error(), origin, input, last);
+  begin_ += done->bytes;
+  split_->lines += done->lines;
+  return done;
+}
+
+/// Decodes once more with the line number, which splits inside a file do not know: they count the
+/// lines before them only when there is something to complain about.
+error file_reader::with_line(error failure, const graph::decode_origin& origin, byte_view input,
+                             bool last) {
+  if (origin.line != 0)
+    return failure;
+  auto exact = origin;
+  exact.line = 1;
+  std::vector<char> piece(reading_.block_bytes);
+  for (std::uint64_t at = 0; at < origin.offset;) {
+    const auto wanted = std::min<std::uint64_t>(piece.size(), origin.offset - at);
+    const auto read = file_->read_at(at, {piece.data(), static_cast<std::size_t>(wanted)});
+    if (!read || *read == 0)
+      return failure;
+    exact.line += static_cast<std::uint64_t>(
+        std::count(piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(*read), '\n'));
+    at += *read;
+  }
+  graph::batch_builder scratch(reading_.type);
+  auto again = decoder_->decode(input, last, exact, input.size() + 1, block_, scratch);
+  return again ? failure : std::move(again).error();
+}
+
+graph::fetched file_reader::finish_fetch(graph::record_batch rows) {
+  graph::fetched out;
+  out.split_id = split_->id();
+  out.rows = std::move(rows);
+  out.split_finished = is_exhausted();
+  split_->next = split_->is_aligned ? offset() : split_->next;
+  out.state_after = split_->encode();
+  if (out.split_finished) {
+    split_.reset();
+    file_.reset();
+    block_.reset();
+  }
+  return out;
+}
+
+} // namespace headrace::task

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "libgraph/connector/registry.hpp"
+
+#include <memory>
+
+namespace headrace::task {
+
+/// Makes the source `file` (also `filesystem`): reads a file, a directory or a glob with a format.
+/// Options: see `docs/connectors.md`. Options that start with the format's name and a dot go to the
+/// format.
+/// @errors unknown_option, bad_option_value, unknown_connector, type_mismatch
+result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_registry& registry,
+                                                        const graph::option_map& options,
+                                                        graph::row_type_ptr type);
+
+} // namespace headrace::task
