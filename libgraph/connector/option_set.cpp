@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cctype>
+#include <charconv>
 #include <vector>
 
 namespace headrace::graph {
@@ -16,9 +16,10 @@ struct unit {
   std::int64_t factor;
 };
 constexpr std::array time_units{
-    unit{"", 1},           unit{"ms", 1},         unit{"milli", 1},     unit{"millis", 1},
-    unit{"s", 1000},       unit{"sec", 1000},     unit{"second", 1000}, unit{"seconds", 1000},
-    unit{"m", 60'000},     unit{"min", 60'000},   unit{"minute", 60'000}, unit{"minutes", 60'000},
+    unit{"", 1},           unit{"ms", 1},           unit{"milli", 1},
+    unit{"millis", 1},     unit{"s", 1000},         unit{"sec", 1000},
+    unit{"second", 1000},  unit{"seconds", 1000},   unit{"m", 60'000},
+    unit{"min", 60'000},   unit{"minute", 60'000},  unit{"minutes", 60'000},
     unit{"h", 3'600'000},  unit{"hour", 3'600'000}, unit{"hours", 3'600'000},
     unit{"d", 86'400'000}, unit{"day", 86'400'000}, unit{"days", 86'400'000},
 };

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libactors/base/option.hpp"
 #include "libgraph/connector/format.hpp"
+#include "libactors/base/option.hpp"
 
 #include <chrono>
 #include <cstdint>

@@ -8,8 +8,8 @@
 
 namespace headrace::graph {
 
-/// Holds a reader to so many rows a second. Pure: is told the time. What is not used is saved up for
-/// at most a second.
+/// Holds a reader to so many rows a second. Pure: is told the time. What is not used is saved up
+/// for at most a second.
 class rate_limiter {
 public:
   /// @param rows_per_second  0: no limit

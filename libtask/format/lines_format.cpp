@@ -1,8 +1,8 @@
 #include "libtask/format/lines_format.hpp"
 
-#include "libgraph/connector/option_set.hpp"
 #include "libtask/format/decode_input.hpp"
 #include "libtask/format/special_scanner.hpp"
+#include "libgraph/connector/option_set.hpp"
 
 namespace headrace::task {
 namespace {
@@ -68,7 +68,8 @@ public:
 status check_type(const graph::logical_type& type) {
   if (type.child_count() == 1 && type.child(0).physical() == graph::physical_type::string)
     return {};
-  return error(errc::type_mismatch, "format 'lines' has one column, a STRING: not " + type.to_sql());
+  return error(errc::type_mismatch,
+               "format 'lines' has one column, a STRING: not " + type.to_sql());
 }
 
 class lines_format final : public graph::format {

@@ -54,8 +54,7 @@ private:
     std::uint64_t mask = 0;
 #if defined(__SSE2__)
     for (unsigned quarter = 0; quarter < 4; ++quarter) {
-      const auto chunk =
-          _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + quarter * 16U));
+      const auto chunk = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + quarter * 16U));
       auto hits = _mm_setzero_si128();
       for (const char special : specials_)
         hits = _mm_or_si128(hits, _mm_cmpeq_epi8(chunk, _mm_set1_epi8(special)));

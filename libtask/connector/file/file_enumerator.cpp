@@ -11,8 +11,8 @@ namespace headrace::task {
 namespace {
 
 constexpr std::uint8_t version = 1;
-constexpr std::array<std::string_view, 8> compressed_suffixes{
-    ".gz", ".gzip", ".bz2", ".xz", ".zst", ".zstd", ".deflate", ".lz4"};
+constexpr std::array<std::string_view, 8> compressed_suffixes{".gz",  ".gzip", ".bz2",     ".xz",
+                                                              ".zst", ".zstd", ".deflate", ".lz4"};
 
 status refuse_compressed(const std::vector<file_info>& files) {
   for (const auto& file : files) {
@@ -194,9 +194,9 @@ status file_enumerator::restore(byte_view state) {
   byte_reader in(state);
   HEADRACE_TRY(const auto found, in.get<std::uint8_t>());
   if (found != version)
-    return error(errc::unsupported_snapshot_version,
-                 "unknown version: " + std::to_string(found) + ", this release reads " +
-                     std::to_string(version));
+    return error(errc::unsupported_snapshot_version, "unknown version: " + std::to_string(found) +
+                                                         ", this release reads " +
+                                                         std::to_string(version));
   HEADRACE_TRY(const auto discovered, in.get<std::uint8_t>());
   discovered_ = discovered != 0;
   HEADRACE_TRY(next_number_, in.get_varint());

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libgraph/connector/source.hpp"
 #include "libtask/connector/file/file_split.hpp"
+#include "libgraph/connector/source.hpp"
 
 #include <deque>
 #include <map>
@@ -61,10 +61,10 @@ private:
   graph::enumerator_context& context_;
   bool discovered_ = false;
   std::uint64_t next_number_ = 0;
-  std::deque<numbered_split> unassigned_;                           ///< ascending numbers
+  std::deque<numbered_split> unassigned_;                             ///< ascending numbers
   std::map<std::int32_t, std::vector<graph::source_split>> returned_; ///< fixed: whose they were
-  std::set<std::int32_t> waiting_;                                  ///< asked while nothing was there
-  std::set<std::string> seen_paths_;                                ///< when files are watched for
+  std::set<std::int32_t> waiting_;   ///< asked while nothing was there
+  std::set<std::string> seen_paths_; ///< when files are watched for
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

@@ -78,8 +78,8 @@ status file_reader::open_next() {
     return error(errc::input_unreadable,
                  "input is shorter than when it was found, files must not change while they are "
                  "read: " +
-                     split.path + ", " + std::to_string(file_->size_bytes()) + " bytes instead of " +
-                     std::to_string(split.end));
+                     split.path + ", " + std::to_string(file_->size_bytes()) +
+                     " bytes instead of " + std::to_string(split.end));
   // One byte earlier: a line break there means that the split starts with a record.
   block_offset_ = split.is_aligned ? split.next : split.next - 1;
   block_ = nullptr;
@@ -96,9 +96,8 @@ status file_reader::open_next() {
 status file_reader::read_block() {
   const auto rest = end_ - begin_;
   if (rest > reading_.record_bytes_max)
-    return error(errc::malformed_record, "malformed record: " + split_->path +
-                                             ", record at byte " + std::to_string(offset()) +
-                                             ": longer than " +
+    return error(errc::malformed_record, "malformed record: " + split_->path + ", record at byte " +
+                                             std::to_string(offset()) + ": longer than " +
                                              std::to_string(reading_.record_bytes_max) +
                                              " bytes, does the file have line breaks");
   const auto wanted = std::max(reading_.block_bytes, rest); // doubles while a record is not whole
@@ -122,8 +121,7 @@ status file_reader::read_block() {
 /// Drops the record that the previous split finishes; false when all of the block belongs to it.
 bool file_reader::skip_to_first_record() {
   const auto* bytes = block_->as<char>();
-  const auto* found =
-      static_cast<const char*>(std::memchr(bytes + begin_, '\n', end_ - begin_));
+  const auto* found = static_cast<const char*>(std::memchr(bytes + begin_, '\n', end_ - begin_));
   begin_ = found == nullptr ? end_ : static_cast<std::size_t>(found - bytes) + 1;
   split_->is_aligned = found != nullptr;
   if (offset() >= split_->end || (found == nullptr && at_file_end_)) {
@@ -133,15 +131,16 @@ bool file_reader::skip_to_first_record() {
   return found != nullptr;
 }
 
-/// Finds the line break that ends the last record: the first one at or behind the split's last byte.
+/// Finds the line break that ends the last record: the first one at or behind the split's last
+/// byte.
 void file_reader::look_for_last_record() {
   if (records_end_)
     return;
   if (reading_.splittable && block_offset_ + end_ >= split_->end) {
     const auto last_byte = split_->end - 1;
-    const auto from = std::max({begin_, searched_,
-                                static_cast<std::size_t>(
-                                    last_byte > block_offset_ ? last_byte - block_offset_ : 0)});
+    const auto from = std::max(
+        {begin_, searched_,
+         static_cast<std::size_t>(last_byte > block_offset_ ? last_byte - block_offset_ : 0)});
     const auto* bytes = block_->as<char>();
     if (const void* found = std::memchr(bytes + from, '\n', end_ - from); found != nullptr)
       records_end_ =

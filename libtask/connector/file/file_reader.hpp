@@ -1,9 +1,9 @@
 #pragma once
 
+#include "libtask/connector/file/file_split.hpp"
 #include "libgraph/connector/format.hpp"
 #include "libgraph/connector/rate_limiter.hpp"
 #include "libgraph/connector/source.hpp"
-#include "libtask/connector/file/file_split.hpp"
 
 #include <deque>
 #include <memory>
@@ -15,8 +15,8 @@ namespace headrace::task {
 struct file_reading {
   graph::row_type_ptr type;
   bool splittable = true;
-  double rows_per_second = 0;              ///< of one reader; 0: as fast as it goes
-  std::size_t block_bytes = 1U << 20U;     ///< read at once
+  double rows_per_second = 0;               ///< of one reader; 0: as fast as it goes
+  std::size_t block_bytes = 1U << 20U;      ///< read at once
   std::size_t record_bytes_max = 1U << 28U; ///< a longer record is malformed
 };
 

@@ -1,9 +1,9 @@
 #include "libtask/connector/file/file_source.hpp"
 
-#include "libgraph/connector/option_set.hpp"
 #include "libtask/connector/file/file_enumerator.hpp"
 #include "libtask/connector/file/file_reader.hpp"
 #include "libtask/connector/file/input_files.hpp"
+#include "libgraph/connector/option_set.hpp"
 
 #include <array>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libactors/base/file_system.hpp"
 #include "libgraph/connector/source.hpp"
+#include "libactors/base/file_system.hpp"
 
 #include <cstdint>
 #include <span>
@@ -16,9 +16,9 @@ struct file_split {
   std::string path;
   std::uint64_t start = 0;
   std::uint64_t end = 0;
-  std::uint64_t next = 0;     ///< offset of the first record not yet read
-  bool is_aligned = false;    ///< `next` is where a record begins (at first it is just `start`)
-  std::uint64_t lines = 0;    ///< line breaks between `start` and `next`
+  std::uint64_t next = 0;  ///< offset of the first record not yet read
+  bool is_aligned = false; ///< `next` is where a record begins (at first it is just `start`)
+  std::uint64_t lines = 0; ///< line breaks between `start` and `next`
 
   static file_split of(std::string path, std::uint64_t start, std::uint64_t end) {
     return {std::move(path), start, end, start, start == 0, 0};

@@ -17,7 +17,8 @@ std::string_view name_of_path(std::string_view path) { return path.substr(path.r
 
 error unreadable(const std::string& path, error cause) {
   return {errc::input_unreadable,
-          "input is not readable: " + path + "; check its permissions and those of the directories above",
+          "input is not readable: " + path +
+              "; check its permissions and those of the directories above",
           std::move(cause)};
 }
 
