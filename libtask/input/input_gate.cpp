@@ -1,0 +1,179 @@
+#include "libtask/input/input_gate.hpp"
+
+#include "libtask/network/exchange_mail.hpp"
+#include "libactors/base/assert.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace::task {
+
+input_gate::input_gate(std::vector<std::int32_t> inputs, input_gate_limits limits)
+    : channels_(inputs.size()), limits_(limits), valve_(inputs.size()), aligner_(inputs.size()) {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    channels_[i].input = inputs[i];
+    const auto input = static_cast<std::size_t>(inputs[i]);
+    if (open_by_input_.size() <= input)
+      open_by_input_.resize(input + 1, 0);
+    ++open_by_input_[input];
+  }
+}
+
+void input_gate::enqueue(std::size_t index, std::vector<graph::stream_element> elements,
+                         bool closes) {
+  HEADRACE_ASSERT(index < channels_.size(), "data of an unknown channel");
+  auto& to = channels_[index];
+  for (auto& element : elements) {
+    const auto cost = exchange_cost(element);
+    queued_bytes_ += cost;
+    to.queue.push_back({std::move(element), cost});
+  }
+  to.closing = to.closing || closes;
+  make_ready(index);
+}
+
+void input_gate::make_ready(std::size_t index) {
+  auto& one = channels_[index];
+  if (one.is_ready || aligner_.is_blocked(index) || (one.queue.empty() && !one.closing))
+    return;
+  one.is_ready = true;
+  ready_.push_back(index);
+}
+
+std::optional<input_event> input_gate::poll(std::int64_t now_us) {
+  while (true) {
+    if (!events_.empty()) {
+      auto next = std::move(events_.front());
+      events_.pop_front();
+      return next;
+    }
+    if (ready_.empty())
+      return std::nullopt;
+    const auto index = ready_.front();
+    ready_.pop_front();
+    auto& from = channels_[index];
+    from.is_ready = false;
+    if (aligner_.is_blocked(index))
+      continue; // comes back when the alignment ends
+    if (!from.queue.empty()) {
+      if (std::holds_alternative<graph::record_batch>(from.queue.front().element))
+        take_batch(index);
+      else
+        take_control(index, take_front(index), now_us);
+    }
+    after_take(index, now_us);
+  }
+}
+
+void input_gate::take_batch(std::size_t index) {
+  auto rows = std::get<graph::record_batch>(take_front(index));
+  const auto input = channels_[index].input;
+  if (rows.size() < limits_.rows_target / 2)
+    rows = coalesce(std::move(rows), input, index);
+  events_.emplace_back(input_batch{input, std::move(rows)});
+}
+
+graph::record_batch input_gate::coalesce(graph::record_batch first, std::int32_t input,
+                                         std::size_t from) {
+  std::size_t rows = first.size();
+  std::size_t bytes = 0;
+  const bool has_times = first.timestamps() != nullptr;
+  joining_.clear();
+  joining_.push_back(std::move(first));
+  const auto take_small = [&](std::size_t index) {
+    auto& queue = channels_[index].queue;
+    while (!queue.empty() && rows < limits_.rows_target && bytes < limits_.bytes_target) {
+      const auto* more = std::get_if<graph::record_batch>(&queue.front().element);
+      if (more == nullptr || more->size() >= limits_.rows_target / 2 ||
+          (more->timestamps() != nullptr) != has_times)
+        return;
+      rows += more->size();
+      bytes += queue.front().cost;
+      joining_.push_back(std::get<graph::record_batch>(take_front(index)));
+    }
+  };
+  take_small(from);
+  // Others that wait may add theirs: there is no order among channels. They keep their turn.
+  for (std::size_t i = 0; i < ready_.size() && rows < limits_.rows_target; ++i) {
+    const auto other = ready_[i];
+    if (channels_[other].input == input && !aligner_.is_blocked(other))
+      take_small(other);
+  }
+  if (joining_.size() == 1)
+    return std::move(joining_.front());
+  auto joined = graph::concatenate(joining_);
+  joining_.clear();
+  return joined;
+}
+
+graph::stream_element input_gate::take_front(std::size_t index) {
+  auto& from = channels_[index];
+  auto front = std::move(from.queue.front());
+  from.queue.pop_front();
+  queued_bytes_ -= front.cost;
+  from.taken_bytes += front.cost;
+  if (from.taken_bytes >= limits_.window_bytes / 2 && !from.closing) {
+    grants_.push_back({static_cast<std::uint32_t>(index), from.taken_bytes});
+    from.taken_bytes = 0;
+  }
+  return std::move(front.element);
+}
+
+void input_gate::take_control(std::size_t index, graph::stream_element element,
+                              std::int64_t now_us) {
+  if (const auto* mark = std::get_if<graph::watermark>(&element)) {
+    apply(valve_.on_watermark(index, *mark));
+  } else if (const auto* state = std::get_if<graph::watermark_status>(&element)) {
+    apply(valve_.on_status(index, *state));
+  } else if (const auto* split = std::get_if<graph::barrier>(&element)) {
+    apply(aligner_.on_barrier(index, *split, now_us));
+  } else if (std::holds_alternative<graph::end_of_input>(element)) {
+    end_channel(index);
+  } else if (const auto* marker = std::get_if<graph::latency_marker>(&element)) {
+    events_.emplace_back(*marker);
+  }
+}
+
+void input_gate::end_channel(std::size_t index) {
+  auto& one = channels_[index];
+  if (one.ended)
+    return;
+  one.ended = true;
+  ++ended_channels_;
+  apply(valve_.on_ended(index));
+  const auto input = static_cast<std::size_t>(one.input);
+  if (--open_by_input_[input] == 0)
+    events_.emplace_back(input_ended{one.input});
+}
+
+void input_gate::after_take(std::size_t index, std::int64_t now_us) {
+  auto& from = channels_[index];
+  if (from.queue.empty() && from.closing) {
+    from.closing = false;
+    end_channel(index); // a producer that finished without saying so has ended too
+    apply(aligner_.on_closed(index, now_us));
+    return;
+  }
+  make_ready(index);
+}
+
+void input_gate::abort_checkpoint(checkpoint_id checkpoint) { apply(aligner_.abort(checkpoint)); }
+
+void input_gate::apply(const watermark_valve::update& change) {
+  if (change.advanced)
+    events_.emplace_back(*change.advanced);
+  if (change.status)
+    events_.emplace_back(*change.status);
+}
+
+void input_gate::apply(const barrier_aligner::outcome& change) {
+  if (change.subsumed)
+    events_.emplace_back(*change.subsumed);
+  if (change.aligned)
+    events_.emplace_back(*change.aligned);
+  if (change.unblocked)
+    for (std::size_t i = 0; i < channels_.size(); ++i)
+      make_ready(i);
+}
+
+} // namespace headrace::task

@@ -1,0 +1,106 @@
+#pragma once
+
+#include "libtask/input/barrier_aligner.hpp"
+#include "libtask/input/watermark_valve.hpp"
+#include "libgraph/data/stream_element.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <variant>
+#include <vector>
+
+namespace headrace::task {
+
+/// The next thing that a subtask takes from its input.
+struct input_batch {
+  std::int32_t input = 0;
+  graph::record_batch rows;
+};
+struct input_ended {
+  std::int32_t input = 0; ///< all channels of this input gave their end of input
+};
+using input_event =
+    std::variant<input_batch, graph::watermark, graph::watermark_status, barrier_aligner::alignment,
+                 checkpoint_id /* subsumed */, input_ended, graph::latency_marker>;
+
+struct input_gate_limits {
+  std::size_t window_bytes = std::size_t{1} << 20U; ///< credit of each channel
+  std::size_t rows_target = 4096;                   ///< small pieces are joined up to this
+  std::size_t bytes_target = std::size_t{1} << 20U;
+};
+
+/// The channels of all gates of one subtask: a queue each, with alignment of barriers, combination
+/// of watermarks, and credit for what was taken out.
+///
+/// Channels that may be read take turns. Small pieces, of one channel or of several, are joined
+/// into one batch before the operator sees them; a piece of the size of a batch is passed as it is.
+/// Pure. Lives on the task's mailbox.
+class input_gate {
+public:
+  /// @param inputs  for each channel (over all gates, in order) the operator input that it feeds
+  explicit input_gate(std::vector<std::int32_t> inputs, input_gate_limits limits = {});
+
+  /// Puts what came over a channel behind what waits there.
+  void enqueue(std::size_t channel, std::vector<graph::stream_element> elements, bool closes);
+  /// Takes the next thing; nothing when no channel may be read or all are empty.
+  std::optional<input_event> poll(std::int64_t now_us);
+  /// Whether `poll` would give something (a barrier that is dropped counts).
+  bool has_input() const { return !events_.empty() || !ready_.empty(); }
+  void abort_checkpoint(checkpoint_id checkpoint);
+
+  struct grant {
+    std::uint32_t channel = 0;
+    std::uint64_t bytes = 0;
+  };
+  /// Credit to send to producers: given once half a window was taken out of a channel.
+  std::vector<grant> take_grants() { return std::exchange(grants_, {}); }
+  bool has_grants() const { return !grants_.empty(); }
+
+  std::size_t channel_count() const { return channels_.size(); }
+  std::size_t window_bytes() const { return limits_.window_bytes; }
+  bool all_ended() const { return ended_channels_ == channels_.size(); }
+  bool all_closed() const { return aligner_.all_closed(); }
+  const watermark_valve& valve() const { return valve_; }
+  std::optional<checkpoint_id> pending_alignment() const { return aligner_.pending(); }
+  std::size_t queued_bytes() const { return queued_bytes_; }
+
+private:
+  struct queued {
+    graph::stream_element element;
+    std::size_t cost = 0;
+  };
+  struct channel {
+    std::deque<queued> queue;
+    std::int32_t input = 0;
+    std::uint64_t taken_bytes = 0; ///< not yet given back as credit
+    bool is_ready = false;         ///< stands in ready_
+    bool closing = false;          ///< closed once the queue is empty
+    bool ended = false;
+  };
+  void make_ready(std::size_t index);
+  graph::stream_element take_front(std::size_t index);
+  void take_batch(std::size_t index);
+  /// Joins `first` with small batches at the fronts of ready channels.
+  graph::record_batch coalesce(graph::record_batch first, std::int32_t input, std::size_t from);
+  void take_control(std::size_t index, graph::stream_element element, std::int64_t now_us);
+  void end_channel(std::size_t index);
+  void after_take(std::size_t index, std::int64_t now_us);
+  void apply(const watermark_valve::update& change);
+  void apply(const barrier_aligner::outcome& change);
+
+  std::vector<channel> channels_;
+  input_gate_limits limits_;
+  watermark_valve valve_;
+  barrier_aligner aligner_;
+  std::deque<std::size_t> ready_;
+  std::deque<input_event> events_;
+  std::vector<grant> grants_;
+  std::vector<std::size_t> open_by_input_;
+  std::vector<graph::record_batch> joining_; ///< reused
+  std::size_t ended_channels_ = 0;
+  std::size_t queued_bytes_ = 0;
+};
+
+} // namespace headrace::task

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "libactors/base/metric.hpp"
+
+namespace headrace::task {
+
+/// What one subtask counts. Written by the subtask only, read by anyone.
+struct task_metrics {
+  counter records_in;
+  counter records_out;
+  counter bytes_in;
+  counter bytes_out;
+  counter skipped_records; ///< malformed ones left out by option
+  counter late_records;    ///< dropped by windows
+  gauge watermark_ms;
+  counter busy_us;
+  counter back_pressured_us;
+  counter idle_us;
+};
+
+} // namespace headrace::task

@@ -1,0 +1,17 @@
+#include "libtask/network/exchange_mail.hpp"
+
+#include <algorithm>
+
+namespace headrace::task {
+
+std::size_t exchange_cost(const graph::stream_element& element) {
+  constexpr std::size_t least = 64; // what the element itself takes in a queue
+  const auto* rows = std::get_if<graph::record_batch>(&element);
+  if (rows == nullptr || rows->row_count() == 0)
+    return least;
+  const auto held = static_cast<double>(rows->retained_bytes());
+  const auto part = static_cast<double>(rows->size()) / static_cast<double>(rows->row_count());
+  return std::max(least, static_cast<std::size_t>(held * part));
+}
+
+} // namespace headrace::task

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "libtask/mailbox/mail_kind.hpp"
+#include "libgraph/data/stream_element.hpp"
+#include "libactors/rpc/actor_ref.hpp"
+#include "libactors/rpc/mail.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace headrace::task {
+
+/// Elements of one channel, in order. `closes`: the producer has finished, nothing follows.
+struct exchange_data final : actors::mail {
+  exchange_data() : mail(static_cast<std::uint32_t>(mail_kind::exchange_data)) {}
+  std::uint32_t channel = 0; ///< of the consumer: index over all its gates
+  std::vector<graph::stream_element> elements;
+  bool closes = false;
+};
+
+/// Bytes that a consumer has taken out of one channel's queue.
+struct exchange_credit final : actors::mail {
+  exchange_credit() : mail(static_cast<std::uint32_t>(mail_kind::exchange_credit)) {}
+  std::uint32_t partition = 0; ///< of the producer: index of its output
+  std::uint32_t subpartition = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// A consumer wants what the producer writes into one subpartition.
+struct attach_consumer final : actors::mail {
+  attach_consumer() : mail(static_cast<std::uint32_t>(mail_kind::attach_consumer)) {}
+  std::uint32_t partition = 0;
+  std::uint32_t subpartition = 0;
+  std::uint32_t channel = 0;
+  std::uint64_t credit_bytes = 0;
+  actors::actor_ref consumer;
+};
+
+/// Bytes of credit that an element takes: for rows their share of what the batch holds alive. Both
+/// sides of a channel reckon with it.
+std::size_t exchange_cost(const graph::stream_element& element);
+
+} // namespace headrace::task

@@ -1,0 +1,153 @@
+#include "libtask/network/result_partition.hpp"
+
+#include "libactors/base/assert.hpp"
+
+#include <utility>
+
+namespace headrace::task {
+
+result_partition::result_partition(std::unique_ptr<partitioner> split, std::uint32_t subpartitions,
+                                   result_partition_limits limits)
+    : partitioner_(std::move(split)), limits_(limits), parts_(subpartitions) {}
+
+void result_partition::emit(const graph::record_batch& rows, std::int64_t now_us) {
+  if (rows.is_empty())
+    return;
+  rows_out_ += rows.size();
+  pieces_.clear();
+  partitioner_->split(rows, pieces_);
+  for (auto& piece : pieces_) {
+    HEADRACE_ASSERT(piece.target < parts_.size(), "partitioner chose an unknown target");
+    add_piece(parts_[piece.target], std::move(piece.rows), now_us);
+  }
+  pieces_.clear();
+  if (pending_bytes_ >= limits_.pending_bytes)
+    flush();
+}
+
+void result_partition::add_piece(subpartition& to, graph::record_batch rows, std::int64_t now_us) {
+  if (rows.is_empty())
+    return;
+  rows = rows.compact_if_sparse();
+  if (to.pending.empty() && rows.size() >= limits_.direct_rows) {
+    enqueue(to, std::move(rows));
+    send(to);
+    return;
+  }
+  if (to.pending.empty() && pending_parts_++ == 0)
+    pending_since_us_ = now_us;
+  const auto bytes = exchange_cost(graph::stream_element(rows));
+  to.pending_rows += rows.size();
+  to.pending_bytes += bytes;
+  pending_bytes_ += bytes;
+  to.pending.push_back(std::move(rows));
+  if (to.pending_rows >= limits_.piece_rows || to.pending_bytes >= limits_.piece_bytes)
+    flush(to);
+}
+
+void result_partition::broadcast(const graph::stream_element& element) {
+  for (auto& part : parts_) {
+    flush(part);
+    enqueue(part, element);
+    send(part);
+  }
+}
+
+void result_partition::flush() {
+  if (pending_parts_ == 0)
+    return;
+  for (auto& part : parts_)
+    flush(part);
+}
+
+void result_partition::flush(subpartition& part) {
+  if (part.pending.empty())
+    return;
+  graph::record_batch piece =
+      part.pending.size() == 1 ? std::move(part.pending.front()) : graph::concatenate(part.pending);
+  part.pending.clear();
+  pending_bytes_ -= part.pending_bytes;
+  part.pending_rows = 0;
+  part.pending_bytes = 0;
+  --pending_parts_;
+  enqueue(part, std::move(piece));
+  send(part);
+}
+
+void result_partition::close() {
+  for (auto& part : parts_) {
+    flush(part);
+    part.closing = true;
+    send(part);
+  }
+}
+
+void result_partition::attach(std::uint32_t index, std::unique_ptr<exchange_channel> consumer,
+                              std::uint64_t credit_bytes) {
+  HEADRACE_ASSERT(index < parts_.size(), "consumer of an unknown subpartition");
+  auto& part = parts_[index];
+  part.consumer = std::move(consumer);
+  part.credit_bytes = static_cast<std::int64_t>(credit_bytes);
+  send(part);
+}
+
+void result_partition::add_credit(std::uint32_t index, std::uint64_t bytes) {
+  HEADRACE_ASSERT(index < parts_.size(), "credit of an unknown subpartition");
+  auto& part = parts_[index];
+  part.credit_bytes += static_cast<std::int64_t>(bytes);
+  send(part);
+}
+
+void result_partition::enqueue(subpartition& part, graph::stream_element element) {
+  if (std::holds_alternative<graph::record_batch>(element)) {
+    ++part.queued_batches;
+  } else if (std::holds_alternative<graph::watermark>(element) && !part.queue.empty() &&
+             std::holds_alternative<graph::watermark>(part.queue.back())) {
+    part.queue.back() = std::move(element); // the later one says it all
+    return;
+  }
+  part.queue.push_back(std::move(element));
+}
+
+void result_partition::send(subpartition& part) {
+  if (part.consumer != nullptr) {
+    std::vector<graph::stream_element> out;
+    while (!part.queue.empty() && part.credit_bytes > 0) {
+      auto& next = part.queue.front();
+      const auto cost = exchange_cost(next);
+      part.credit_bytes -= static_cast<std::int64_t>(cost);
+      if (std::holds_alternative<graph::record_batch>(next)) {
+        --part.queued_batches;
+        bytes_out_ += cost;
+      }
+      out.push_back(std::move(next));
+      part.queue.pop_front();
+    }
+    const bool closes = part.closing && !part.closed && part.queue.empty();
+    part.closed = part.closed || closes;
+    if (!out.empty() || closes)
+      part.consumer->send(std::move(out), closes);
+  }
+  const bool starved = part.queued_batches > 0;
+  if (starved != part.is_starved) {
+    part.is_starved = starved;
+    starved_ = starved ? starved_ + 1 : starved_ - 1;
+  }
+}
+
+bool result_partition::is_drained() const {
+  if (pending_parts_ > 0)
+    return false;
+  for (const auto& part : parts_)
+    if (!part.queue.empty() || (part.closing && !part.closed))
+      return false;
+  return true;
+}
+
+std::optional<std::int64_t> result_partition::pending_since_us() const {
+  if (pending_parts_ == 0)
+    return std::nullopt;
+  return pending_since_us_;
+}
+
+} // namespace headrace::task
