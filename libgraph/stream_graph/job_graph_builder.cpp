@@ -1,4 +1,4 @@
-#include "libgraph/job_graph/job_graph_builder.hpp"
+#include "libgraph/stream_graph/job_graph_builder.hpp"
 
 #include "libgraph/job_graph/structure_hash.hpp"
 
