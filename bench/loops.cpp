@@ -4,12 +4,11 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include <sys/resource.h>
-
 #include <array>
 #include <cstdio>
 #include <memory>
 #include <string_view>
+#include <sys/resource.h>
 
 namespace headrace::bench {
 namespace {

@@ -12,6 +12,7 @@
 namespace headrace {
 
 struct file_info {
+  /// As given to `stat`; in a listing the directory, a slash and the name.
   std::string path;
   std::uint64_t size_bytes = 0;
   std::int64_t modified_ms = 0;
@@ -27,7 +28,8 @@ public:
   virtual result<std::size_t> read_at(std::uint64_t offset, std::span<char> out) = 0;
 };
 
-/// Appends; one thread at a time. Dropping it without `close` leaves a file of unknown length.
+/// Appends; one thread at a time. May hold bytes back until `sync` or `close`. Dropping it without
+/// `close` leaves a file of unknown length.
 class writable_file {
 public:
   virtual ~writable_file() = default;
@@ -46,6 +48,7 @@ public:
   /// Creates or truncates.
   virtual result<std::unique_ptr<writable_file>> create(const std::string& path) = 0;
   /// Opens for appending after cutting the file to `size_bytes` (to resume an in-progress file).
+  /// @errors storage_failed  the file is shorter than that, so bytes that were counted are lost
   virtual result<std::unique_ptr<writable_file>> resume(const std::string& path,
                                                         std::uint64_t size_bytes) = 0;
   /// Replaces `to` in one step; the parent directory is synced.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -22,8 +23,12 @@ class logger {
 public:
   /// Writes nothing.
   logger() = default;
-  /// To standard error, or a file when `path` is not empty.
+  /// To standard error, or a file when `path` is not empty. A file that cannot be written is
+  /// reported on standard error, and the lines go there.
   static logger to(const std::string& path, log_level lowest);
+  /// To a function (of a test, a ring of recent lines), which any thread calls: words and fields.
+  using line_receiver = std::function<void(log_level, std::string_view line)>;
+  static logger to(line_receiver receiver, log_level lowest);
 
   /// Adds fields to every line written by the returned logger.
   logger with(std::initializer_list<log_field> fields) const;

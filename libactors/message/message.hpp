@@ -88,9 +88,12 @@ private:
   typename S::Builder root_;
 };
 
-/// The limits under which the words of a message are traversed (sizes from the message itself, so
-/// that hostile pointers cannot make a small message cost much).
+/// The limits under which the words of a message from outside are checked (sizes from the message
+/// itself, so that hostile pointers cannot make a small message cost much).
 capnp::ReaderOptions reader_options_for(std::size_t size_words);
+/// The limits under which a message is read that was built here or has been checked: a handler may
+/// call a getter as often as it likes.
+capnp::ReaderOptions checked_reader_options();
 
 /// Takes bytes from outside: checks size (multiple of 8, at most `message_bytes_max` of
 /// limits.hpp), segment table, and that the whole pointer tree can be walked within the limits.
@@ -111,7 +114,7 @@ auto checked_read(Read&& read) -> decltype(read()) {
 
 template <class S>
 message_view<S>::message_view(any_message held)
-    : held_(std::move(held)), reader_(held_.words(), reader_options_for(held_.words().size())),
+    : held_(std::move(held)), reader_(held_.words(), checked_reader_options()),
       root_(reader_.template getRoot<S>()) {}
 
 } // namespace headrace

@@ -221,8 +221,7 @@ status check_partitioner(const operator_node& from, const result_output& output)
     return invalid(label(from), "no side output " + std::to_string(output.side));
   if (output.partitioner.kind == partitioner_kind::hash)
     return check_keys(label(from), output.partitioner.key_columns, *type);
-  if (output.partitioner.kind == partitioner_kind::custom &&
-      output.partitioner.function.is_none())
+  if (output.partitioner.kind == partitioner_kind::custom && output.partitioner.function.is_none())
     return invalid(label(from), "a custom partitioner without function");
   return {};
 }
@@ -283,13 +282,13 @@ status validate(const job_vertex& vertex) {
   if (vertex.operators.empty())
     return invalid(label(vertex), "no operator");
   if (vertex.max_parallelism < 1 || vertex.max_parallelism > max_parallelism_limit)
-    return invalid(label(vertex), "max parallelism out of range: " +
-                                      std::to_string(vertex.max_parallelism) + ", allowed 1 to " +
-                                      std::to_string(max_parallelism_limit));
+    return invalid(label(vertex),
+                   "max parallelism out of range: " + std::to_string(vertex.max_parallelism) +
+                       ", allowed 1 to " + std::to_string(max_parallelism_limit));
   if (vertex.parallelism < 1 || vertex.parallelism > vertex.max_parallelism)
-    return invalid(label(vertex), "parallelism out of range: " +
-                                      std::to_string(vertex.parallelism) + ", allowed 1 to " +
-                                      std::to_string(vertex.max_parallelism));
+    return invalid(label(vertex),
+                   "parallelism out of range: " + std::to_string(vertex.parallelism) +
+                       ", allowed 1 to " + std::to_string(vertex.max_parallelism));
   for (const auto& node : vertex.operators)
     HEADRACE_CHECK(check_node(node));
   HEADRACE_CHECK(check_chain(vertex));
@@ -301,8 +300,7 @@ status validate(const job_vertex& vertex) {
       return invalid(label(vertex), "input out of range: " + std::to_string(input.input));
   for (const auto& output : vertex.outputs) {
     if (output.id.is_none() || !in_range(output.from, vertex.operators.size()))
-      return invalid(label(vertex), "output out of range: operator " +
-                                        std::to_string(output.from));
+      return invalid(label(vertex), "output out of range: operator " + std::to_string(output.from));
     HEADRACE_CHECK(
         check_partitioner(vertex.operators[static_cast<std::size_t>(output.from)], output));
   }

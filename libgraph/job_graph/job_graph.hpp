@@ -131,10 +131,10 @@ status validate(const job_graph& job);
 /// @errors invalid_graph, type_mismatch
 status validate(const job_vertex& vertex);
 
-/// Returns the hash over operators, edges and types; not over id, name, parallelism or settings, nor
-/// over what follows from them (chains; whether an edge is forward or rebalance): the client and an
-/// executor may differ in the default parallelism. 32 hex digits of the whole, a colon, and 8 digits
-/// an operator, in the order of operator ids, so that a difference can be named.
+/// Returns the hash over operators, edges and types; not over id, name, parallelism or settings,
+/// nor over what follows from them (chains; whether an edge is forward or rebalance): the client
+/// and an executor may differ in the default parallelism. 32 hex digits of the whole, a colon, and
+/// 8 digits an operator, in the order of operator ids, so that a difference can be named.
 std::string graph_hash(const job_graph& job);
 /// Says in words where `rebuilt` differs from the graph that has the hash `wanted`; empty: it does
 /// not.

@@ -193,8 +193,8 @@ result<logical_type> type_of(capnp::Data::Reader in) {
   byte_reader reader(bytes_of(in));
   HEADRACE_TRY(auto type, logical_type::decode(reader));
   if (!reader.at_end())
-    return error(errc::malformed_message, "bytes behind an encoded type: " +
-                                              std::to_string(reader.remaining()));
+    return error(errc::malformed_message,
+                 "bytes behind an encoded type: " + std::to_string(reader.remaining()));
   return type;
 }
 
@@ -310,8 +310,8 @@ result<operator_spec> spec_of(schema::OperatorNode::Spec::Reader in) {
     return operator_spec(sink_spec{std::move(connector)});
   }
   }
-  return error(errc::malformed_message, "unknown kind of operator: " +
-                                            std::to_string(static_cast<unsigned>(in.which())));
+  return error(errc::malformed_message,
+               "unknown kind of operator: " + std::to_string(static_cast<unsigned>(in.which())));
 }
 
 result<operator_node> node_of(schema::OperatorNode::Reader in) {
@@ -358,8 +358,8 @@ result<job_vertex> read_vertex(schema::JobVertex::Reader in) {
     HEADRACE_TRY(auto partitioner, partitioner_of(output.getPartitioner()));
     HEADRACE_TRY(auto kind,
                  enum_of(output.getKind(), partition_kind::blocking, "kind of partition"));
-    vertex.outputs.push_back({id_of<result_id>(output.getId()), output.getFrom(),
-                              output.getSide(), std::move(partitioner), kind});
+    vertex.outputs.push_back({id_of<result_id>(output.getId()), output.getFrom(), output.getSide(),
+                              std::move(partitioner), kind});
   }
   return vertex;
 }
@@ -409,8 +409,8 @@ result<job_graph> read_job(schema::JobGraph::Reader in) {
   for (const auto argument : in.getArguments())
     job.arguments.push_back(string_of(argument));
   for (const auto artifact : in.getArtifacts())
-    job.artifacts.push_back({string_of(artifact.getName()), string_of(artifact.getDigest()),
-                             artifact.getSizeBytes()});
+    job.artifacts.push_back(
+        {string_of(artifact.getName()), string_of(artifact.getDigest()), artifact.getSizeBytes()});
   job.hash = string_of(in.getHash());
   HEADRACE_TRY(job.restart, restart_of(in.getRestart()));
   job.checkpoints = checkpoints_of(in.getCheckpoints());

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libactors/message/message.hpp"
 #include "libgraph/job_graph/job_graph.hpp"
+#include "libactors/message/message.hpp"
 #include "schema/graph.capnp.h"
 
 namespace headrace::graph {

@@ -1,7 +1,6 @@
 #include "libgraph/job_graph/job_graph.hpp"
-
-#include "libactors/base/bytes.hpp"
 #include "libgraph/job_graph/structure_hash.hpp"
+#include "libactors/base/bytes.hpp"
 
 #include <algorithm>
 #include <map>
@@ -147,9 +146,9 @@ std::map<operator_id, operator_digest> digests_of(const job_graph& job) {
           canonical_edge(id_at(edge.from), edge.side, edge.input, {}));
     for (const auto& input : vertex.inputs)
       if (const auto found = results.find(input.id); found != results.end())
-        digests[id_at(0)].edges.push_back(
-            canonical_edge(found->second.first, found->second.second->side, input.input,
-                           found->second.second->partitioner));
+        digests[id_at(0)].edges.push_back(canonical_edge(found->second.first,
+                                                         found->second.second->side, input.input,
+                                                         found->second.second->partitioner));
   }
   for (auto& [id, digest] : digests) {
     std::ranges::sort(digest.edges);

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "libactors/base/clock.hpp"
-#include "libactors/base/file_system.hpp"
-#include "libgraph/data/buffer.hpp"
-#include "libgraph/function/state.hpp"
 #include "libstate/keyed/keyed_table.hpp"
 #include "libstate/storage/state_stream.hpp"
+#include "libgraph/data/buffer.hpp"
+#include "libgraph/function/state.hpp"
+#include "libactors/base/clock.hpp"
+#include "libactors/base/file_system.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -16,8 +16,8 @@
 namespace headrace::state {
 
 /// The asynchronous part of a snapshot: everything it reads stands still, whatever the backend does
-/// meanwhile. Run once, on any thread; dropping it (run or not) lets go of what it held. May outlive
-/// its backend.
+/// meanwhile. Run once, on any thread; dropping it (run or not) lets go of what it held. May
+/// outlive its backend.
 class snapshot_job {
 public:
   virtual ~snapshot_job() = default;
@@ -33,10 +33,10 @@ struct keyed_backend_setup {
   key_schema key;
   std::uint32_t max_parallelism = 128;
   key_group_range groups;
-  const headrace::clock* time = nullptr; ///< for TTL; lives longer than the backend
+  const headrace::clock* time = nullptr;  ///< for TTL; lives longer than the backend
   headrace::file_system* files = nullptr; ///< to restore from, and for local files; lives longer
   std::shared_ptr<graph::memory_budget> budget; ///< may be null: not counted
-  std::string local_directory; ///< for backends with files of their own
+  std::string local_directory;                  ///< for backends with files of their own
 };
 
 /// The keyed state of one operator in one subtask: tables by name, user handles, snapshots.

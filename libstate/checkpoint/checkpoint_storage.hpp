@@ -1,9 +1,9 @@
 #pragma once
 
-#include "libactors/base/file_system.hpp"
-#include "libactors/base/ids.hpp"
 #include "libstate/checkpoint/completed_checkpoint.hpp"
 #include "libstate/storage/state_stream.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/ids.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,8 @@
 
 namespace headrace::state {
 
-/// Names the file of one subtask within a checkpoint: a vertex's attempt cannot overwrite another's.
+/// Names the file of one subtask within a checkpoint: a vertex's attempt cannot overwrite
+/// another's.
 struct subtask_file {
   vertex_id vertex;
   std::int32_t subtask = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libactors/base/ids.hpp"
 #include "libstate/handle/state_handle.hpp"
+#include "libactors/base/ids.hpp"
 
 #include <cstdint>
 #include <map>
@@ -41,8 +41,8 @@ struct completed_checkpoint {
   friend bool operator==(const completed_checkpoint&, const completed_checkpoint&) = default;
 };
 
-/// Writes and reads the manifest: magic, version, body, checksum. Paths below `directory` are stored
-/// relative to it, so that the directory can be moved.
+/// Writes and reads the manifest: magic, version, body, checksum. Paths below `directory` are
+/// stored relative to it, so that the directory can be moved.
 byte_string encode_manifest(const completed_checkpoint& checkpoint);
 /// @errors corrupt_snapshot, unsupported_snapshot_version; both name the path
 result<completed_checkpoint> decode_manifest(byte_view stored, const std::string& directory);

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libactors/base/result.hpp"
 #include "libstate/checkpoint/completed_checkpoint.hpp"
+#include "libactors/base/result.hpp"
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ struct restored_operator {
 /// Which state each subtask of each operator restores.
 struct restore_assignment {
   struct per_operator {
-    std::int32_t max_parallelism = 128; ///< to run with
+    std::int32_t max_parallelism = 128;           ///< to run with
     std::vector<operator_subtask_state> subtasks; ///< one a subtask
     byte_string coordinator;
     bool has_coordinator = false;
@@ -36,7 +36,8 @@ std::vector<operator_subtask_state> redistribute(const operator_state& stored,
                                                  std::int32_t parallelism);
 
 /// Assigns a whole checkpoint to a job. Pure.
-/// @errors incompatible_state  another max parallelism; or state of an operator that the job has not,
+/// @errors incompatible_state  another max parallelism; or state of an operator that the job has
+/// not,
 ///         unless `allow_non_restored_state`; or in-flight channel data and another parallelism
 result<restore_assignment> assign_states(const completed_checkpoint& from,
                                          const std::vector<restored_operator>& job,

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "libstate/key/key_group_range.hpp"
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/ids.hpp"
-#include "libstate/key/key_group_range.hpp"
 
 #include <cstdint>
 #include <map>
@@ -46,7 +46,8 @@ struct operator_state_handle {
   struct list {
     std::string name;
     mode how = mode::split;
-    /// Of the elements to take: [begin, end) within the segment, each with the checksum of its bytes.
+    /// Of the elements to take: [begin, end) within the segment, each with the checksum of its
+    /// bytes.
     struct element {
       std::uint64_t begin = 0;
       std::uint64_t end = 0;

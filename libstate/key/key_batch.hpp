@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libgraph/data/record_batch.hpp"
 #include "libstate/key/key_schema.hpp"
+#include "libgraph/data/record_batch.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -66,7 +66,8 @@ struct scanned_rows {
 ///                                  table.locate(keys, rows, windows, access::insert, found)
 ///                                  function.add_fixed(batch, rows, found.values, found.fresh)
 ///                                  table.write_back(found)
-///     watermark passes a window    while (!cursor.done) { table.scan(window, cursor, n, piece); … }
+///     watermark passes a window    while (!cursor.done) { table.scan(window, cursor, n, piece); …
+///     }
 ///                                  table.drop_namespace(window)
 class keyed_table {
 public:

@@ -11,7 +11,7 @@ namespace headrace::state {
 
 /// What a table is for; with the types it decides whether a restored state may be opened.
 enum class table_kind : std::uint8_t {
-  value = 1,        ///< graph::state_kind of a user's state, same numbers
+  value = 1, ///< graph::state_kind of a user's state, same numbers
   list = 2,
   map = 3,
   reducing = 4,
@@ -20,7 +20,8 @@ enum class table_kind : std::uint8_t {
   timers = 7,
 };
 
-/// Where values lie: `fixed_bytes` of plain memory (multiple of 8, at most 1024), or variable bytes.
+/// Where values lie: `fixed_bytes` of plain memory (multiple of 8, at most 1024), or variable
+/// bytes.
 struct value_layout {
   std::size_t fixed_bytes = 0;
   bool is_variable() const { return fixed_bytes == 0; }
@@ -33,7 +34,7 @@ struct value_layout {
 struct state_description {
   std::string name; ///< unique in the operator, at most 255 bytes
   table_kind kind = table_kind::operator_rows;
-  graph::logical_type value_type; ///< of the accumulator, element or map value
+  graph::logical_type value_type;     ///< of the accumulator, element or map value
   graph::logical_type entry_key_type; ///< of a map's entries; type NULL for other kinds
   value_layout layout;
   std::int64_t ttl_ms = 0; ///< 0: never expires; only for user states

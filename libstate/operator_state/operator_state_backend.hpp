@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libactors/base/file_system.hpp"
 #include "libstate/storage/state_stream.hpp"
+#include "libactors/base/file_system.hpp"
 
 #include <functional>
 #include <map>

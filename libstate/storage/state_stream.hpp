@@ -1,8 +1,8 @@
 #pragma once
 
+#include "libstate/handle/state_handle.hpp"
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/result.hpp"
-#include "libstate/handle/state_handle.hpp"
 
 #include <cstdint>
 #include <memory>

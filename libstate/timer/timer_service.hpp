@@ -1,7 +1,7 @@
 #pragma once
 
-#include "libgraph/function/function.hpp"
 #include "libstate/backend/keyed_backend.hpp"
+#include "libgraph/function/function.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -18,16 +18,16 @@ struct due_timers {
   std::size_t size() const { return times_ms.size(); }
 };
 
-/// The timers of one keyed operator in one time domain: a set of (key, time), kept as keyed state in
-/// buckets of time, so snapshots and rescaling come with the backend.
+/// The timers of one keyed operator in one time domain: a set of (key, time), kept as keyed state
+/// in buckets of time, so snapshots and rescaling come with the backend.
 ///
 /// On the subtask's mailbox only.
 class timer_service {
 public:
   virtual ~timer_service() = default;
 
-  /// Registers a timer; the same (key, time) again changes nothing. A time that has passed is due at
-  /// the next `advance`.
+  /// Registers a timer; the same (key, time) again changes nothing. A time that has passed is due
+  /// at the next `advance`.
   virtual status register_timer(const key_ref& key, std::int64_t time_ms) = 0;
   /// Removes a timer; one that is not there is no error.
   virtual status delete_timer(const key_ref& key, std::int64_t time_ms) = 0;

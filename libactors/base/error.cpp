@@ -1,0 +1,98 @@
+#include "libactors/base/error.hpp"
+
+#include <algorithm>
+
+namespace headrace {
+
+std::string_view name_of(errc code) {
+  switch (code) {
+#define HEADRACE_CODE(name)                                                                        \
+  case errc::name:                                                                                 \
+    return #name;
+    HEADRACE_CODE(none)
+    HEADRACE_CODE(unknown_option)
+    HEADRACE_CODE(bad_option_value)
+    HEADRACE_CODE(bad_configuration_file)
+    HEADRACE_CODE(bad_usage)
+    HEADRACE_CODE(invalid_graph)
+    HEADRACE_CODE(type_mismatch)
+    HEADRACE_CODE(duplicate_uid)
+    HEADRACE_CODE(job_not_found)
+    HEADRACE_CODE(duplicate_job)
+    HEADRACE_CODE(not_enough_slots)
+    HEADRACE_CODE(illegal_transition)
+    HEADRACE_CODE(restart_suppressed)
+    HEADRACE_CODE(job_canceled)
+    HEADRACE_CODE(checkpoint_declined)
+    HEADRACE_CODE(checkpoint_expired)
+    HEADRACE_CODE(checkpoint_subsumed)
+    HEADRACE_CODE(job_failed)
+    HEADRACE_CODE(task_executor_lost)
+    HEADRACE_CODE(user_function_failed)
+    HEADRACE_CODE(job_object_unloadable)
+    HEADRACE_CODE(job_object_incompatible)
+    HEADRACE_CODE(graph_mismatch)
+    HEADRACE_CODE(partition_not_found)
+    HEADRACE_CODE(memory_exceeded)
+    HEADRACE_CODE(task_canceled)
+    HEADRACE_CODE(task_stuck)
+    HEADRACE_CODE(unknown_operator)
+    HEADRACE_CODE(input_not_found)
+    HEADRACE_CODE(input_unreadable)
+    HEADRACE_CODE(malformed_record)
+    HEADRACE_CODE(output_failed)
+    HEADRACE_CODE(commit_failed)
+    HEADRACE_CODE(unknown_connector)
+    HEADRACE_CODE(storage_failed)
+    HEADRACE_CODE(storage_full)
+    HEADRACE_CODE(file_not_found)
+    HEADRACE_CODE(corrupt_snapshot)
+    HEADRACE_CODE(incompatible_state)
+    HEADRACE_CODE(state_not_found)
+    HEADRACE_CODE(unsupported_snapshot_version)
+    HEADRACE_CODE(malformed_message)
+    HEADRACE_CODE(message_too_large)
+    HEADRACE_CODE(timed_out)
+    HEADRACE_CODE(endpoint_not_found)
+    HEADRACE_CODE(fenced_off)
+    HEADRACE_CODE(registration_refused)
+    HEADRACE_CODE(peer_lost)
+    HEADRACE_CODE(shut_down)
+    HEADRACE_CODE(internal)
+    HEADRACE_CODE(out_of_memory)
+#undef HEADRACE_CODE
+  }
+  return "unknown";
+}
+
+bool error::has(errc wanted) const {
+  return code == wanted ||
+         std::any_of(causes.begin(), causes.end(), [&](const auto& c) { return c.has(wanted); });
+}
+
+namespace {
+
+void write(const error& failure, std::size_t depth, std::string& out) {
+  out += failure.message;
+  out += " [";
+  out += name_of(failure.code);
+  out += ' ';
+  out += std::to_string(static_cast<unsigned>(failure.code));
+  out += ']';
+  for (const auto& cause : failure.causes) {
+    out += '\n';
+    out.append(2 * (depth + 1), ' ');
+    out += "caused by: ";
+    write(cause, depth + 1, out);
+  }
+}
+
+} // namespace
+
+std::string to_string(const error& failure) {
+  std::string out;
+  write(failure, 0, out);
+  return out;
+}
+
+} // namespace headrace

@@ -1,0 +1,95 @@
+#include "libactors/base/option.hpp"
+
+namespace headrace {
+
+// Keys and meanings are Flink's where both have the thing; an empty default is derived or off, as
+// the description says. Durations are in milliseconds, sizes in bytes. Sorted by key.
+const std::vector<option_declaration>& all_options() {
+  using enum option_type;
+  static const std::vector<option_declaration> table = {
+      {"execution.buffer-timeout.interval", duration, "10 ms",
+       "How long a partly filled output buffer may wait while input keeps coming; 0 sends at once",
+       0, 60'000},
+      {"execution.checkpointing.dir", text, "",
+       "Directory of checkpoints; without one a checkpoint is kept in the job manager's "
+       "io.tmp.dirs"},
+      {"execution.checkpointing.interval", duration, "",
+       "Time between the starts of two checkpoints; unset: 10 s for unbounded jobs, off for "
+       "bounded "
+       "ones; 0 turns checkpoints off",
+       0},
+      {"execution.checkpointing.min-pause", duration, "0 ms",
+       "Least time between the end of a checkpoint and the start of the next", 0},
+      {"execution.checkpointing.mode", text, "EXACTLY_ONCE",
+       "Whether barriers are aligned, so that each record counts once in the state", std::nullopt,
+       std::nullopt, "EXACTLY_ONCE|AT_LEAST_ONCE"},
+      {"execution.checkpointing.num-retained", integer, "1",
+       "How many completed checkpoints are kept", 1, 1'000},
+      {"execution.checkpointing.timeout", duration, "10 min",
+       "After this time a checkpoint that is not complete is given up", 10},
+      {"execution.checkpointing.tolerable-failed-checkpoints", integer, "0",
+       "How many checkpoints may fail in a row before the job is restarted", 0, 1'000'000},
+      {"heartbeat.interval", duration, "1 s", "Time between two heartbeats to a peer", 10, 60'000},
+      {"heartbeat.timeout", duration, "10 s",
+       "A peer that is silent for so long is lost; at least twice heartbeat.interval", 50,
+       3'600'000},
+      {"io.tmp.dirs", text, "",
+       "Directory of working files; unset: headrace-<user> in the system's temporary directory"},
+      {"jobmanager.execution.failover-strategy", text, "region",
+       "What is restarted after a task failed: the region that it belongs to, or the whole job",
+       std::nullopt, std::nullopt, "region|full"},
+      {"jobmanager.rpc.address", text, "",
+       "Host of the job manager that task managers register at"},
+      {"jobmanager.rpc.port", integer, "6123", "Port of the job manager's messages", 0, 65'535},
+      {"log.level", text, "info", "Least severe lines that are logged", std::nullopt, std::nullopt,
+       "trace|debug|info|warn|error|off"},
+      {"parallelism.default", integer, "",
+       "Subtasks of an operator that sets none itself; unset: the number of cores in a mini "
+       "cluster, else 1",
+       1, 32'768},
+      {"pipeline.auto-watermark-interval", duration, "0 ms",
+       "Time between two watermarks of a source; 0: with every batch that advances them", 0,
+       3'600'000},
+      {"pipeline.max-parallelism", integer, "",
+       "Number of key groups, the most subtasks a keyed operator can be scaled to; unset: derived "
+       "from the parallelism at the first start",
+       1, 32'768},
+      {"rest.port", integer, "8081", "Port of the REST interface and the dashboard", 0, 65'535},
+      {"restart-strategy.exponential-delay.backoff-multiplier", real, "1.5",
+       "By how much the delay grows after each failure", 1, 100},
+      {"restart-strategy.exponential-delay.initial-backoff", duration, "100 ms",
+       "Delay of the second restart; the first is at once", 1},
+      {"restart-strategy.exponential-delay.max-backoff", duration, "1 min",
+       "The most that the delay grows to", 1},
+      {"restart-strategy.exponential-delay.reset-backoff-threshold", duration, "1 h",
+       "After so long without a failure the delay starts anew", 1},
+      {"restart-strategy.failure-rate.delay", duration, "1 s", "Delay of a restart", 0},
+      {"restart-strategy.failure-rate.failure-rate-interval", duration, "1 min",
+       "The time in which failures are counted", 1},
+      {"restart-strategy.failure-rate.max-failures-per-interval", integer, "1",
+       "A job that fails more often than this in the interval has failed for good", 1},
+      {"restart-strategy.fixed-delay.attempts", integer, "1",
+       "How often a job is restarted before it has failed for good", 1},
+      {"restart-strategy.fixed-delay.delay", duration, "1 s", "Delay of a restart", 0},
+      {"restart-strategy.type", text, "exponential-delay",
+       "What happens after a failure; none: the job has failed", std::nullopt, std::nullopt,
+       "exponential-delay|failure-rate|fixed-delay|none"},
+      {"slot.request.timeout", duration, "5 min",
+       "A job that waits longer for a slot fails, and says how many are missing", 10},
+      {"state.backend.type", text, "hashmap",
+       "Where keyed state lives: memory, or RocksDB on local disk", std::nullopt, std::nullopt,
+       "hashmap|rocksdb"},
+      {"task.cancellation.interval", duration, "30 s",
+       "Time between two warnings about a task that does not end after a cancel", 1},
+      {"task.cancellation.timeout", duration, "3 min",
+       "After this time a task that does not end takes its process down; 0 waits for ever", 0},
+      {"taskmanager.memory.managed.size", memory_size, "",
+       "Memory of all slots together for state and batches; unset: 40 % of the machine's",
+       std::int64_t{16} << 20U},
+      {"taskmanager.numberOfTaskSlots", integer, "",
+       "Slots that a task manager offers; unset: the number of cores", 1, 1'024},
+  };
+  return table;
+}
+
+} // namespace headrace

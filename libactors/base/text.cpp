@@ -1,0 +1,72 @@
+#include "libactors/base/text.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace headrace {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+} // namespace
+
+std::string_view nearest_name(std::string_view wanted,
+                              std::span<const std::string_view> candidates) {
+  std::string_view nearest;
+  std::size_t least = (wanted.size() + 2) / 3 + 1;
+  for (const auto candidate : candidates) {
+    const auto distance = edit_distance(wanted, candidate);
+    if (distance < least) {
+      least = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::vector<std::string_view> split_text(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const auto at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::string join_text(std::span<const std::string> parts, std::string_view separator) {
+  std::string out;
+  for (const auto& part : parts) {
+    if (&part != parts.data()) {
+      out += separator;
+    }
+    out += part;
+  }
+  return out;
+}
+
+std::string_view trim_text(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n\f\v";
+  const auto first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
+}
+
+} // namespace headrace
