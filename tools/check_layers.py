@@ -31,6 +31,7 @@ FOLDERS = """
     libgraph
     libgraph/types
     libgraph/data
+    libgraph/kernel
     libgraph/expression/kernel
     libgraph/expression
     libgraph/function
@@ -140,7 +141,7 @@ HOMES = [
     (r"zstd", ["libstate/snapshot", "libtask/network"]),
 ]
 SYSTEM = re.compile(r"[a-z0-9_]+$|(sys|arpa|net|netinet|linux)/|cxxabi\.h$|immintrin\.h$|arm_neon\.h$"
-                    r"|(dlfcn|errno|execinfo|fcntl|netdb|poll|pthread|sched|signal|termios|time"
+                    r"|(dlfcn|errno|execinfo|fcntl|malloc|netdb|poll|pthread|sched|signal|termios|time"
                     r"|unistd)\.h$")
 
 

@@ -21,6 +21,7 @@ public:
   column_builder(column_builder&&) noexcept;
   column_builder& operator=(column_builder&&) noexcept;
 
+  const logical_type& type() const { return type_; }
   void reserve(std::size_t rows);
   std::size_t size() const { return size_; }
   std::size_t size_bytes() const;

@@ -29,7 +29,8 @@ struct alignas(16) string_slot {
   static constexpr std::uint32_t inline_max = 12;
   string_slot() : rest{} {}
   bool is_inline() const { return size <= inline_max; }
-  const char* inline_data() const { return prefix; }
+  /// The first of 12 bytes: those of the prefix and the rest.
+  const char* inline_data() const { return reinterpret_cast<const char*>(this) + sizeof(size); }
 };
 static_assert(sizeof(string_slot) == 16);
 

@@ -3,6 +3,7 @@
 #include "libgraph/data/string_blocks.hpp"
 #include "libactors/base/assert.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <unordered_map>
 
@@ -83,15 +84,18 @@ std::shared_ptr<buffer> assemble_validity(std::span<const column_piece> pieces, 
 /// Decides whether the bytes of the strings in `slots` are copied.
 bool is_copied(std::span<const column_piece> pieces, std::span<const string_slot> slots,
                string_bytes strings) {
-  std::size_t pinned = 0;
-  std::size_t buffers = 0;
+  std::vector<const buffer*> holders;
   for (const auto& each : pieces)
-    for (const auto& data : each.source->content().data) {
-      pinned += data->size_bytes();
-      ++buffers;
-    }
+    for (const auto& data : each.source->content().data)
+      holders.push_back(data.get());
+  std::sort(holders.begin(), holders.end());
+  holders.erase(std::unique(holders.begin(), holders.end()), holders.end());
+  const auto buffers = holders.size();
   if (strings != string_bytes::copy_if_sparse || buffers == 0)
     return strings == string_bytes::copy && buffers > 0;
+  std::size_t pinned = 0;
+  for (const auto* each : holders)
+    pinned += each->size_bytes();
   std::size_t used = 0;
   for (const auto& each : slots)
     used += each.is_inline() ? 0 : each.size;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "libgraph/data/column.hpp"
+#include "libgraph/data/record_batch.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +34,10 @@ column_ptr assemble_column(const logical_type& type, std::span<const column_piec
 /// Copies the rows of one column.
 column_ptr gather_column(const column& source, std::span<const std::uint32_t> rows,
                          string_bytes strings = string_bytes::copy_if_sparse);
+
+/// Copies the selected rows of the batches, in order, into one. `batches` are of one type and not
+/// empty. Rows of a batch without timestamps get the least one where another batch has them.
+record_batch assemble_batch(std::span<const record_batch> batches, string_bytes strings);
 
 /// Copies fixed-width values from `from` to `to`. `width_bytes` is 1, 2, 4, 8 or 16.
 void gather_values(std::size_t width_bytes, const std::byte* from,

@@ -30,7 +30,9 @@ buffer_ptr join_row_values(std::span<const record_batch> batches, std::size_t to
   return out;
 }
 
-record_batch join(std::span<const record_batch> batches, string_bytes strings) {
+} // namespace
+
+record_batch assemble_batch(std::span<const record_batch> batches, string_bytes strings) {
   const auto& first = batches.front();
   std::size_t total = 0;
   for (const auto& each : batches) {
@@ -57,8 +59,6 @@ record_batch join(std::span<const record_batch> batches, string_bytes strings) {
     out = out.with_kinds(std::move(kinds));
   return out;
 }
-
-} // namespace
 
 record_batch::record_batch(row_type_ptr type, std::size_t row_count,
                            std::vector<column_ptr> columns)
@@ -122,7 +122,7 @@ record_batch record_batch::slice(std::size_t from, std::size_t count) const {
 }
 
 record_batch record_batch::compact() const {
-  return selection_ ? join({this, 1}, string_bytes::copy_if_sparse) : *this;
+  return selection_ ? assemble_batch({this, 1}, string_bytes::copy_if_sparse) : *this;
 }
 
 record_batch record_batch::compact_if_sparse() const {
@@ -141,7 +141,7 @@ std::size_t record_batch::retained_bytes() const {
 record_batch concatenate(std::span<const record_batch> batches) {
   HEADRACE_ASSERT(!batches.empty(), "nothing to concatenate");
   return batches.size() == 1 ? batches.front().compact()
-                             : join(batches, string_bytes::copy_if_sparse);
+                             : assemble_batch(batches, string_bytes::copy_if_sparse);
 }
 
 } // namespace headrace::graph
