@@ -15,7 +15,6 @@ class timer_service;
 class operator_state_backend;
 class checkpoint_storage;
 
-struct key_group_range;
 struct keyed_state_handle;
 struct operator_state_handle;
 struct state_description;

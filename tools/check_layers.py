@@ -53,14 +53,15 @@ FOLDERS = """
     libstate/key
     libstate/handle
     libstate/storage
-    libstate/snapshot
     libstate/keyed
+    libstate/snapshot
     libstate/backend
     libstate/heap
     libstate/rocksdb
     libstate/operator_state
     libstate/timer
     libstate/checkpoint
+    libstate/registry
 
     libtask
     libtask/mailbox
@@ -140,8 +141,8 @@ HOMES = [
     (r"zookeeper/", ["libactors/leader", "libscheduler/ha"]),
     (r"zstd", ["libstate/snapshot", "libtask/network"]),
 ]
-SYSTEM = re.compile(r"[a-z0-9_]+$|(sys|arpa|net|netinet|linux)/|cxxabi\.h$|[a-z]mmintrin\.h$|arm_neon\.h$"
-                    r"|(dirent|dlfcn|errno|execinfo|fcntl|malloc|netdb|poll|pthread|sched|signal|termios|time"
+SYSTEM = re.compile(r"[a-z0-9_]+$|(sys|arpa|net|netinet|linux)/|cxxabi\.h$|immintrin\.h$|arm_neon\.h$"
+                    r"|(dlfcn|errno|execinfo|fcntl|malloc|netdb|poll|pthread|sched|signal|termios|time"
                     r"|unistd)\.h$")
 
 

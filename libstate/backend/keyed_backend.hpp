@@ -31,7 +31,7 @@ public:
 /// What a backend is made from.
 struct keyed_backend_setup {
   key_schema key;
-  std::uint32_t max_parallelism = 128;
+  std::int32_t max_parallelism = 128;
   key_group_range groups;
   const headrace::clock* time = nullptr;  ///< for TTL; lives longer than the backend
   headrace::file_system* files = nullptr; ///< to restore from, and for local files; lives longer
@@ -70,7 +70,7 @@ public:
 
   virtual const key_schema& key() const = 0;
   virtual key_group_range groups() const = 0;
-  virtual std::uint32_t max_parallelism() const = 0;
+  virtual std::int32_t max_parallelism() const = 0;
   virtual std::uint64_t row_count() const = 0;
   virtual std::uint64_t size_bytes() const = 0;
 };
@@ -82,9 +82,5 @@ public:
   virtual std::string_view name() const = 0;
   virtual result<std::unique_ptr<keyed_backend>> make(keyed_backend_setup setup) = 0;
 };
-
-/// Gives the backend named by `state.backend.type`: "hashmap".
-/// @errors bad_option_value  names the nearest known one
-result<std::unique_ptr<state_backend>> make_state_backend(std::string_view name);
 
 } // namespace headrace::state

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libstate/key/key_schema.hpp"
+#include "libgraph/data/key_codec.hpp"
 #include "libgraph/data/record_batch.hpp"
 
 #include <cstddef>
@@ -26,7 +27,9 @@ struct key_ref {
 class key_batch {
 public:
   /// @param max_parallelism  number of key groups, 1–32768
-  key_batch(key_schema schema, std::uint32_t max_parallelism);
+  key_batch(key_schema schema, std::int32_t max_parallelism);
+  key_batch(key_batch&&) noexcept = default;
+  key_batch& operator=(key_batch&&) noexcept = default;
 
   /// Takes the keys of the selected rows of a batch. `key_columns` name columns of `in` whose types
   /// are the schema's.
@@ -36,13 +39,14 @@ public:
   /// Appends a key of another batch, or of a table's row, as the next row.
   void append(const key_ref& key);
   /// Appends a key from its stored form: 8 little-endian bytes (none: NULL), or the encoded key.
-  /// @errors corrupt_snapshot  the bytes are no key of this schema
+  /// Encoded keys are taken as they are; `to_batch` tells whether they are keys of the schema.
+  /// @errors malformed_message  neither 8 bytes nor none, for shape fixed
   status append_stored(byte_view stored);
 
   /// Column rows of the batch; rows that are not selected hold nothing meaningful.
   std::size_t size() const { return size_; }
   const key_schema& schema() const { return schema_; }
-  std::uint32_t max_parallelism() const { return max_parallelism_; }
+  std::int32_t max_parallelism() const { return max_parallelism_; }
 
   /// 64-bit hashes for directories, by row. They are this library's own: not those of an exchange.
   const std::uint64_t* hashes() const { return hashes_.data(); }
@@ -52,31 +56,36 @@ public:
   const std::uint8_t* nulls() const { return has_nulls_ ? nulls_.data() : nullptr; }
   /// Shape bytes: the encoded keys by row.
   const byte_view* bytes() const { return bytes_.data(); }
-  key_ref at(std::size_t row) const;
+  key_ref at(std::size_t row) const {
+    if (schema_.is_fixed())
+      return {hashes_[row], fixed_[row], {}, has_nulls_ && nulls_[row] != 0};
+    return {hashes_[row], 0, bytes_[row], false};
+  }
 
-  /// Key groups by row (of selected rows). Computed at the first call after `assign`.
-  const std::uint16_t* groups() const;
+  // The rest is for batches of which every row holds a key: filled by `append`, or from a batch
+  // without selection.
+
   /// The keys as a batch of the key columns, row for row: fresh columns that pin nothing.
-  graph::record_batch to_batch() const;
-  /// The same for some rows, in the order given.
-  graph::record_batch to_batch(std::span<const std::uint32_t> rows) const;
+  /// @errors malformed_message  a key that was appended in its stored form is none of the schema
+  result<graph::record_batch> to_batch() const;
+  /// Writes the key group of each row. @errors as to_batch
+  status groups(std::vector<std::uint16_t>& out) const;
 
 private:
+  void resize(std::size_t rows);
   void assign_fixed(const graph::record_batch& in, const graph::column& source);
   void assign_bytes(const graph::record_batch& in, std::span<const std::int32_t> key_columns);
 
   key_schema schema_;
-  std::uint32_t max_parallelism_;
+  std::int32_t max_parallelism_;
   std::size_t size_ = 0;
   bool has_nulls_ = false;
   std::vector<std::uint64_t> hashes_;
   std::vector<std::uint64_t> fixed_;
   std::vector<std::uint8_t> nulls_;
   std::vector<byte_view> bytes_;
-  std::vector<std::uint64_t> offsets_; ///< of bytes_ into encoded_, until it stands still
-  byte_string encoded_;
-  mutable bool groups_known_ = false;
-  mutable std::vector<std::uint16_t> groups_;
+  graph::encoded_keys encoded_;
+  mutable std::vector<std::uint64_t> group_hashes_;
 };
 
 } // namespace headrace::state

@@ -4,7 +4,7 @@
 #include "libgraph/types/logical_type.hpp"
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace headrace::state {
 
@@ -23,11 +23,11 @@ public:
   const graph::row_type_ptr& type() const { return type_; }
   key_shape shape() const { return shape_; }
   bool is_fixed() const { return shape_ == key_shape::fixed; }
-  std::size_t column_count() const { return type_->child_count(); }
+  std::size_t column_count() const { return type_->fields().size(); }
 
 private:
   graph::row_type_ptr type_;
-  key_shape shape_;
+  key_shape shape_ = key_shape::bytes;
 };
 
 } // namespace headrace::state

@@ -23,6 +23,7 @@ enum class table_kind : std::uint8_t {
 /// Where values lie: `fixed_bytes` of plain memory (multiple of 8, at most 1024), or variable
 /// bytes.
 struct value_layout {
+  static constexpr std::size_t fixed_bytes_max = 1024;
   std::size_t fixed_bytes = 0;
   bool is_variable() const { return fixed_bytes == 0; }
   static value_layout fixed(std::size_t width) { return {width}; }

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "libstate/heap/page_pool.hpp"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace headrace::state {
+
+/// Finds row numbers by 32 hash bits: open addressing with linear probing in segments that split.
+///
+///     hash bits   31 ……… 32-depth | …………………… | 14 ……… 0
+///                 entry of the    |          | slot of the segment
+///                 directory       |          |
+///
+/// A slot is `hash << 32 | row + 1`, 0 when empty. A segment doubles up to `slots_max`, then splits
+/// in two, so that no insertion moves more than one segment; both need the slots only, never the
+/// rows. Equal hashes of different keys are the caller's to tell apart.
+class slot_index {
+public:
+  static constexpr std::uint32_t none = 0xffffffffU;
+
+  explicit slot_index(page_pool& pool);
+  ~slot_index();
+  slot_index(const slot_index&) = delete;
+  slot_index& operator=(const slot_index&) = delete;
+
+  void prefetch(std::uint32_t hash) const {
+    const auto& at = entry_of(hash);
+    __builtin_prefetch(at.slots + (hash & at.mask), 1);
+  }
+  /// The first row with that hash, or `none`. Most likely the right one.
+  std::uint32_t first(std::uint32_t hash) const {
+    const auto& at = entry_of(hash);
+    for (std::uint32_t slot = hash & at.mask;; slot = (slot + 1) & at.mask) {
+      const auto held = at.slots[slot];
+      if (held == 0)
+        return none;
+      if (static_cast<std::uint32_t>(held >> 32U) == hash)
+        return static_cast<std::uint32_t>(held) - 1;
+    }
+  }
+  /// The row with that hash for which `is_it(row)`, or `none`.
+  template <class Predicate>
+  std::uint32_t find(std::uint32_t hash, Predicate is_it) const {
+    const auto& at = entry_of(hash);
+    for (std::uint32_t slot = hash & at.mask;; slot = (slot + 1) & at.mask) {
+      const auto held = at.slots[slot];
+      if (held == 0)
+        return none;
+      if (static_cast<std::uint32_t>(held >> 32U) == hash &&
+          is_it(static_cast<std::uint32_t>(held) - 1))
+        return static_cast<std::uint32_t>(held) - 1;
+    }
+  }
+  /// Adds a row that is not there.
+  void insert(std::uint32_t hash, std::uint32_t row);
+  /// Removes a row that is there.
+  void erase(std::uint32_t hash, std::uint32_t row);
+
+  std::uint64_t size() const { return size_; }
+
+private:
+  struct entry {
+    std::uint64_t* slots;
+    std::uint32_t mask;
+    std::uint32_t segment;
+  };
+  struct segment {
+    std::uint64_t* slots = nullptr;
+    std::uint32_t capacity = 0;
+    std::uint32_t count = 0;
+    std::uint32_t depth = 0;
+    std::uint32_t prefix = 0; ///< the first `depth` bits of its hashes
+  };
+  static constexpr std::uint32_t slots_min = 16;
+  static constexpr std::uint32_t slots_max = 32768;
+  static constexpr std::uint32_t depth_max = 17; ///< with 15 slot bits all of the hash is used up
+
+  const entry& entry_of(std::uint32_t hash) const {
+    return entries_[static_cast<std::size_t>(static_cast<std::uint64_t>(hash) >> shift_)];
+  }
+  std::uint64_t* allocate(std::uint32_t capacity);
+  void free_slots(std::uint64_t* slots, std::uint32_t capacity);
+  void grow(std::uint32_t number);
+  void split(std::uint32_t number);
+  void point_to(std::uint32_t number);
+  static void place(std::uint64_t* slots, std::uint32_t mask, std::uint64_t held);
+
+  page_pool* pool_;
+  std::vector<entry> entries_;
+  std::vector<segment> segments_;
+  std::uint32_t depth_ = 0;
+  std::uint32_t shift_ = 32;
+  std::uint64_t size_ = 0;
+};
+
+} // namespace headrace::state

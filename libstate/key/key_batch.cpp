@@ -1,0 +1,212 @@
+#include "libstate/key/key_batch.hpp"
+
+#include "libstate/key/key_hash.hpp"
+#include "libgraph/data/batch_builder.hpp"
+#include "libgraph/data/fixed_width.hpp"
+#include "libgraph/data/hash.hpp"
+#include "libgraph/data/key_group.hpp"
+#include "libactors/base/assert.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace headrace::state {
+
+namespace {
+
+/// Widens one value to a fixed key: equal keys have equal words.
+template <class T>
+std::uint64_t to_fixed(T value) {
+  if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<std::uint32_t>(graph::canonical_key(value));
+  else if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<std::uint64_t>(graph::canonical_key(value));
+  else
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+}
+
+template <class T>
+T from_fixed(std::uint64_t key) {
+  if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<float>(static_cast<std::uint32_t>(key));
+  else if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<double>(key);
+  else
+    return static_cast<T>(key);
+}
+
+template <class Body>
+void for_selected(const graph::record_batch& in, Body body) {
+  if (in.has_selection()) {
+    for (const auto row : in.selection())
+      body(std::size_t{row});
+  } else {
+    for (std::size_t row = 0; row < in.row_count(); ++row)
+      body(row);
+  }
+}
+
+} // namespace
+
+std::uint64_t hash_of_bytes(byte_view key) { return XXH3_64bits(key.data(), key.size()); }
+
+key_batch::key_batch(key_schema schema, std::int32_t max_parallelism)
+    : schema_(std::move(schema)), max_parallelism_(max_parallelism) {
+  HEADRACE_ASSERT(max_parallelism >= 1 && max_parallelism <= graph::max_parallelism_most,
+                  "key groups are within their bounds");
+  encoded_.bytes.reserve(64); // beyond what a string holds in itself: views survive a move
+}
+
+void key_batch::resize(std::size_t rows) {
+  size_ = rows;
+  hashes_.resize(rows);
+  if (schema_.is_fixed())
+    fixed_.resize(rows);
+  else
+    bytes_.resize(rows);
+}
+
+void key_batch::assign(const graph::record_batch& in, std::span<const std::int32_t> key_columns) {
+  HEADRACE_ASSERT(key_columns.size() == schema_.column_count(), "a column a field of the key");
+  has_nulls_ = false;
+  resize(in.row_count());
+  if (schema_.is_fixed())
+    assign_fixed(in, in.at(static_cast<std::size_t>(key_columns[0])));
+  else
+    assign_bytes(in, key_columns);
+}
+
+void key_batch::assign_fixed(const graph::record_batch& in, const graph::column& source) {
+  const bool is_known =
+      graph::visit_fixed_width(source.type().physical(), [&]<class T>(std::type_identity<T>) {
+        if constexpr (sizeof(T) <= 8) {
+          const auto* values = source.values<T>();
+          for_selected(in, [&](std::size_t row) {
+            fixed_[row] = to_fixed(values[row]);
+            hashes_[row] = hash_of_fixed(fixed_[row]);
+          });
+        }
+      });
+  HEADRACE_ASSERT(is_known, "the key column has the schema's type");
+  if (!source.has_nulls())
+    return;
+  nulls_.assign(size_, 0);
+  for_selected(in, [&](std::size_t row) {
+    if (!source.is_null(row))
+      return;
+    has_nulls_ = true;
+    nulls_[row] = 1;
+    fixed_[row] = 0;
+    hashes_[row] = hash_of_null;
+  });
+}
+
+void key_batch::assign_bytes(const graph::record_batch& in,
+                             std::span<const std::int32_t> key_columns) {
+  graph::encode_keys(in, key_columns, encoded_);
+  std::size_t index = 0;
+  for_selected(in, [&](std::size_t row) {
+    bytes_[row] = encoded_[index++];
+    hashes_[row] = hash_of_bytes(bytes_[row]);
+  });
+}
+
+void key_batch::clear() {
+  size_ = 0;
+  has_nulls_ = false;
+  hashes_.clear();
+  fixed_.clear();
+  nulls_.clear();
+  bytes_.clear();
+  encoded_.bytes.clear();
+  encoded_.offsets.assign(1, 0);
+}
+
+void key_batch::append(const key_ref& key) {
+  ++size_;
+  hashes_.push_back(key.hash);
+  if (schema_.is_fixed()) {
+    fixed_.push_back(key.fixed);
+    if (key.is_null && !has_nulls_) {
+      has_nulls_ = true;
+      nulls_.assign(size_ - 1, 0);
+    }
+    if (has_nulls_)
+      nulls_.push_back(key.is_null ? 1 : 0);
+    return;
+  }
+  const auto* before = encoded_.bytes.data();
+  encoded_.bytes.append(key.bytes);
+  encoded_.offsets.push_back(encoded_.bytes.size());
+  if (encoded_.bytes.data() != before) {
+    for (std::size_t row = 0; row + 1 < size_; ++row)
+      bytes_[row] = encoded_[row];
+  }
+  bytes_.push_back(encoded_[size_ - 1]);
+}
+
+status key_batch::append_stored(byte_view stored) {
+  if (!schema_.is_fixed()) {
+    append({hash_of_bytes(stored), 0, stored, false});
+    return {};
+  }
+  if (stored.empty()) {
+    append({hash_of_null, 0, {}, true});
+    return {};
+  }
+  if (stored.size() != sizeof(std::uint64_t))
+    return error(errc::malformed_message,
+                 "a fixed key has 8 bytes: " + std::to_string(stored.size()));
+  std::uint64_t fixed = 0;
+  std::memcpy(&fixed, stored.data(), sizeof(fixed));
+  append({hash_of_fixed(fixed), fixed, {}, false});
+  return {};
+}
+
+result<graph::record_batch> key_batch::to_batch() const {
+  std::vector<graph::column_builder> builders;
+  builders.reserve(schema_.column_count());
+  for (const auto& field : schema_.type()->fields())
+    builders.emplace_back(field.type);
+  if (schema_.is_fixed()) {
+    auto& to = builders[0];
+    to.reserve(size_);
+    graph::visit_fixed_width(schema_.type()->fields()[0].type.physical(),
+                             [&]<class T>(std::type_identity<T>) {
+                               for (std::size_t row = 0; row < size_; ++row) {
+                                 if (has_nulls_ && nulls_[row] != 0)
+                                   to.append_null();
+                                 else
+                                   to.append(from_fixed<T>(fixed_[row]));
+                               }
+                             });
+  } else {
+    std::vector<graph::column_builder*> columns;
+    for (auto& builder : builders)
+      columns.push_back(&builder);
+    HEADRACE_CHECK(graph::decode_keys({bytes_.data(), size_}, columns));
+  }
+  std::vector<graph::column_ptr> finished;
+  for (auto& builder : builders)
+    finished.push_back(builder.finish());
+  return graph::record_batch(schema_.type(), size_, std::move(finished));
+}
+
+status key_batch::groups(std::vector<std::uint16_t>& out) const {
+  HEADRACE_TRY(const auto keys, to_batch());
+  std::vector<int> columns(schema_.column_count());
+  std::iota(columns.begin(), columns.end(), 0);
+  group_hashes_.resize(size_);
+  graph::hash_columns(keys, columns, group_hashes_);
+  out.resize(size_);
+  for (std::size_t row = 0; row < size_; ++row)
+    out[row] =
+        static_cast<std::uint16_t>(graph::key_group_of(group_hashes_[row], max_parallelism_));
+  return {};
+}
+
+} // namespace headrace::state
