@@ -7,41 +7,19 @@ A header is compiled again only when it, or a project file that it includes, has
 last passed: a stamp in the build directory remembers the hash of them all.
 """
 
-import hashlib
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from sources import INCLUDE, ROOT, tracked
+from sources import ROOT, closure_hash, tracked
 
 FLAGS = ["-std=c++20", "-O0", "-fsyntax-only", "-w", "-x", "c++"]
 
 
-def closure(path, root, known=None):
-    """Returns the file and all project files that it includes, directly or not."""
-    known = {} if known is None else known
-    if path in known:
-        return known
-    source = root / path
-    if path.endswith(".capnp.h"):  # generated, so its schema stands for it
-        source = root / path.removesuffix(".h")
-    if not source.is_file():
-        return known
-    text = source.read_text(encoding="utf-8")
-    known[path] = text
-    for match in INCLUDE.finditer(text):
-        if match[1] == '"':
-            closure(match[2], root, known)
-    return known
-
-
 def stamp_of(path, compiler, root):
-    digest = hashlib.sha256(" ".join([*compiler, *FLAGS]).encode())
-    for name, text in sorted(closure(path, root).items()):
-        digest.update(f"\0{name}\0{text}".encode())
-    return digest.hexdigest()
+    return closure_hash(path, root, salt=" ".join([*compiler, *FLAGS]))
 
 
 def check(path, build, compiler, root=ROOT):

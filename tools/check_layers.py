@@ -141,8 +141,8 @@ HOMES = [
     (r"zookeeper/", ["libactors/leader", "libscheduler/ha"]),
     (r"zstd", ["libstate/snapshot", "libtask/network"]),
 ]
-SYSTEM = re.compile(r"[a-z0-9_]+$|(sys|arpa|net|netinet|linux)/|cxxabi\.h$|immintrin\.h$|arm_neon\.h$"
-                    r"|(dlfcn|errno|execinfo|fcntl|malloc|netdb|poll|pthread|sched|signal|termios|time"
+SYSTEM = re.compile(r"[a-z0-9_]+$|(sys|arpa|net|netinet|linux)/|cxxabi\.h$|[a-z]mmintrin\.h$|arm_neon\.h$"
+                    r"|(dirent|dlfcn|errno|execinfo|fcntl|malloc|netdb|poll|pthread|sched|signal|termios|time"
                     r"|unistd)\.h$")
 
 

@@ -1,6 +1,7 @@
 """Lists the files of the repository and reads C++ as the checkers want it."""
 
 import fnmatch
+import hashlib
 import os
 import re
 import subprocess
@@ -54,3 +55,24 @@ def without_comments(text):
 
 def line_of(text, offset):
     return text.count("\n", 0, offset) + 1
+
+
+def closure(path, root=ROOT, known=None):
+    """Returns the texts, by path, of a file and of all project files that it includes."""
+    known = {} if known is None else known
+    # A generated header changes with its schema.
+    source = root / (path.removesuffix(".h") if path.endswith(".capnp.h") else path)
+    if path not in known and source.is_file():
+        known[path] = source.read_text(encoding="utf-8")
+        for match in INCLUDE.finditer(known[path]):
+            if match[1] == '"':
+                closure(match[2], root, known)
+    return known
+
+
+def closure_hash(path, root=ROOT, salt=""):
+    """Returns a hash that changes when the file or anything of ours that it includes does."""
+    digest = hashlib.sha256(salt.encode())
+    for name, text in sorted(closure(path, root).items()):
+        digest.update(f"\0{name}\0{text}".encode())
+    return digest.hexdigest()

@@ -15,9 +15,10 @@ class [[nodiscard]] result {
 public:
   using value_type = T;
 
-  result(T value)
-      : state_(std::in_place_index<0>, std::move(value)) {} // NOLINT: implicit by design
-  result(headrace::error failure) : state_(std::in_place_index<1>, std::move(failure)) {} // NOLINT
+  // Implicit by design: `return value` and `return error`. NOLINTBEGIN(google-explicit-constructor)
+  result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  result(headrace::error failure) : state_(std::in_place_index<1>, std::move(failure)) {}
+  // NOLINTEND(google-explicit-constructor)
 
   bool has_value() const { return state_.index() == 0; }
   explicit operator bool() const { return has_value(); }

@@ -4,6 +4,7 @@
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/data/buffer.hpp"
 #include "libgraph/function/function.hpp"
+#include "libgraph/spec/operator_spec.hpp"
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/clock.hpp"
 #include "libactors/base/file_system.hpp"

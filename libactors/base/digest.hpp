@@ -1,0 +1,31 @@
+#pragma once
+
+#include "libactors/base/bytes.hpp"
+
+#include <memory>
+#include <string>
+
+namespace headrace {
+
+/// Computes SHA-256 over bytes that come in pieces. One thread at a time.
+class sha256 {
+public:
+  sha256();
+  ~sha256();
+  sha256(sha256&&) noexcept;
+  sha256& operator=(sha256&&) noexcept;
+
+  void update(byte_view piece);
+  /// 64 lower-case hex digits. Nothing may be added after it.
+  std::string finish();
+
+private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+std::string sha256_hex(byte_view whole);
+/// Whether the text could be a digest: 64 lower-case hex digits. Such a text is a safe file name.
+bool is_sha256_hex(std::string_view text);
+
+} // namespace headrace

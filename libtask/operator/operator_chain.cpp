@@ -1,0 +1,455 @@
+#include "libtask/operator/operator_chain.hpp"
+
+#include "libgraph/function/failure.hpp"
+#include "libactors/base/assert.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace::task {
+
+namespace {
+struct chain_target {
+  std::size_t node = 0;
+  std::int32_t input = 0;
+};
+struct outlet {
+  std::int32_t side = -1;
+  std::vector<chain_target> nodes;
+  std::vector<std::size_t> results;
+};
+struct waiting_element {
+  std::int32_t input = 0;
+  graph::stream_element element;
+};
+} // namespace
+
+struct operator_chain::node {
+  std::unique_ptr<stream_operator> op;
+  operator_id id;
+  std::string name;
+  std::vector<outlet> outlets;
+  std::unique_ptr<state::keyed_backend> keyed;
+  std::unique_ptr<state::operator_state_backend> plain;
+  std::deque<waiting_element> waiting;
+  std::optional<graph::stream_element> passing; ///< goes on once drained
+  std::int32_t open_inputs = 1;
+  bool draining = false;
+  bool is_source = false;
+  bool ended = false;
+  std::optional<std::int64_t> timers_due_ms;
+
+  outlet& outlet_of(std::int32_t side) {
+    for (auto& one : outlets)
+      if (one.side == side)
+        return one;
+    return outlets.emplace_back(outlet{side, {}, {}});
+  }
+};
+
+/// Deals what one operator emits to those behind it.
+class operator_chain::node_output final : public operator_output {
+public:
+  node_output(operator_chain& chain, std::size_t index) : chain_(chain), index_(index) {}
+  void emit(graph::record_batch rows) override { emit_side(-1, std::move(rows)); }
+  void emit_side(std::int32_t side, graph::record_batch rows) override {
+    if (rows.is_empty())
+      return;
+    auto& from = *chain_.nodes_[index_];
+    if (from.is_source && side < 0)
+      chain_.context_.metrics.records_in.add(rows.size());
+    for (auto& to : from.outlets) {
+      if (to.side != side)
+        continue;
+      for (const auto& next : to.nodes)
+        chain_.push(next.node, next.input, rows);
+      for (const auto result : to.results) {
+        chain_.context_.metrics.records_out.add(rows.size());
+        chain_.results_.emit(result, rows);
+      }
+    }
+  }
+  void emit(graph::watermark mark) override { chain_.forward(index_, mark); }
+  void emit(graph::watermark_status state) override { chain_.forward(index_, state); }
+
+private:
+  operator_chain& chain_;
+  std::size_t index_;
+};
+
+struct operator_chain::pending_snapshot {
+  std::unique_ptr<chain_snapshot> content;
+  std::optional<error> failure;
+  std::size_t awaited = 0; ///< operators that the barrier has not passed, or that are not done
+  std::int64_t synchronous_us = 0;
+};
+
+operator_chain::operator_chain(const operator_context& context, chain_results& results)
+    : context_(context), results_(results) {}
+operator_chain::~operator_chain() = default;
+
+result<std::unique_ptr<operator_chain>> operator_chain::make(const graph::job_vertex& vertex,
+                                                             const operator_factories& factories,
+                                                             const operator_context& context,
+                                                             chain_results& results) {
+  if (vertex.operators.empty())
+    return error(errc::invalid_graph, "vertex without operators: " + vertex.name);
+  std::unique_ptr<operator_chain> chain(new operator_chain(context, results));
+  for (const auto& described : vertex.operators) {
+    auto made = std::make_unique<node>();
+    made->id = described.id;
+    made->name = described.name;
+    made->is_source = std::holds_alternative<graph::source_spec>(described.spec);
+    try {
+      HEADRACE_TRY(made->op, factories.make(described, chain->context_));
+    } catch (const std::exception& failure) {
+      return error(errc::user_function_failed,
+                   "operator could not be made: " + described.name + ", because " + failure.what());
+    }
+    chain->nodes_.push_back(std::move(made));
+  }
+  for (const auto& edge : vertex.chain)
+    if (edge.from < 0 || edge.to <= edge.from ||
+        static_cast<std::size_t>(edge.to) >= vertex.operators.size())
+      return error(errc::invalid_graph, "chain edge out of order: " + vertex.name);
+  for (const auto& output : vertex.outputs)
+    if (output.from < 0 || static_cast<std::size_t>(output.from) >= vertex.operators.size())
+      return error(errc::invalid_graph, "result of an unknown operator: " + vertex.name);
+  chain->link(vertex);
+  return chain;
+}
+
+void operator_chain::link(const graph::job_vertex& vertex) {
+  for (const auto& edge : vertex.chain)
+    nodes_[static_cast<std::size_t>(edge.from)]->outlet_of(edge.side).nodes.push_back(
+        {static_cast<std::size_t>(edge.to), edge.input});
+  for (std::size_t i = 0; i < vertex.outputs.size(); ++i)
+    nodes_[static_cast<std::size_t>(vertex.outputs[i].from)]
+        ->outlet_of(vertex.outputs[i].side)
+        .results.push_back(i);
+  std::int32_t inputs = 1;
+  for (const auto& input : vertex.inputs)
+    inputs = std::max(inputs, input.input + 1);
+  nodes_.front()->open_inputs = inputs;
+  has_source_ = nodes_.front()->is_source;
+}
+
+status operator_chain::restore(state::state_backend& backend,
+                               const state::task_state_snapshot& from,
+                               const std::string& local_directory) {
+  for (auto& one : nodes_) {
+    const auto stored = from.operators.find(one->id);
+    one->plain = std::make_unique<state::operator_state_backend>();
+    if (stored != from.operators.end() && !stored->second.managed.empty())
+      HEADRACE_CHECK(one->plain->restore(stored->second.managed, context_.files));
+    const auto key = one->op->key_schema();
+    if (!key)
+      continue;
+    const auto max_parallelism = static_cast<std::uint32_t>(context_.max_parallelism);
+    state::keyed_backend_setup setup{
+        *key,
+        max_parallelism,
+        state::key_groups_of_subtask(max_parallelism,
+                                     static_cast<std::uint32_t>(context_.parallelism),
+                                     static_cast<std::uint32_t>(context_.subtask)),
+        &context_.time,
+        &context_.files,
+        context_.memory,
+        local_directory};
+    HEADRACE_TRY(one->keyed, backend.make(std::move(setup)));
+    if (stored != from.operators.end() && !stored->second.keyed.empty())
+      HEADRACE_CHECK(one->keyed->restore(stored->second.keyed));
+  }
+  return {};
+}
+
+status operator_chain::open() {
+  for (auto& one : nodes_) {
+    if (one->plain == nullptr)
+      one->plain = std::make_unique<state::operator_state_backend>();
+    HEADRACE_CHECK(guarded(*one, [&] {
+      return one->op->open({one->keyed.get(), one->plain.get()});
+    }));
+  }
+  return {};
+}
+
+void operator_chain::add(std::int32_t input, graph::record_batch rows) {
+  context_.metrics.records_in.add(rows.size());
+  push(0, input, std::move(rows));
+}
+
+void operator_chain::add(graph::stream_element control) { push(0, 0, std::move(control)); }
+
+void operator_chain::end_input(std::int32_t input) { push(0, input, graph::end_of_input{}); }
+
+void operator_chain::push(std::size_t to, std::int32_t input, graph::stream_element element) {
+  nodes_[to]->waiting.push_back({input, std::move(element)});
+  ++work_;
+}
+
+bool operator_chain::is_blocked() const {
+  if (work_ == 0)
+    return false;
+  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& one) {
+    return !one->waiting.empty() && one->op->is_blocked();
+  });
+}
+
+status operator_chain::step(const drain_budget& budget) {
+  for (auto index = nodes_.size(); index-- > 0;) {
+    auto& at = *nodes_[index];
+    if (at.draining)
+      return drain(index, budget);
+    if (at.timers_due_ms) {
+      const auto now = *std::exchange(at.timers_due_ms, std::nullopt);
+      --work_;
+      HEADRACE_CHECK(guarded(at, [&] { return at.op->on_processing_time(now); }));
+      set_draining(at, true);
+      return drain(index, budget);
+    }
+    if (at.waiting.empty())
+      continue;
+    if (at.op->is_blocked())
+      return {};
+    HEADRACE_CHECK(take_next(index));
+    return drain(index, budget);
+  }
+  return {};
+}
+
+status operator_chain::take_next(std::size_t index) {
+  auto& at = *nodes_[index];
+  auto next = std::move(at.waiting.front());
+  at.waiting.pop_front();
+  --work_;
+  set_draining(at, true);
+  return guarded(at, [&] { return begin(at, next.input, next.element); });
+}
+
+status operator_chain::begin(node& at, std::int32_t input, graph::stream_element& element) {
+  if (const auto* rows = std::get_if<graph::record_batch>(&element))
+    return at.op->add(input, *rows);
+  if (const auto* mark = std::get_if<graph::watermark>(&element)) {
+    if (at.op->forwards_watermarks())
+      at.passing = *mark;
+    return at.op->advance(*mark);
+  }
+  if (const auto* state = std::get_if<graph::watermark_status>(&element)) {
+    if (at.op->forwards_watermarks())
+      at.passing = *state;
+    return at.op->advance(*state);
+  }
+  if (const auto* split = std::get_if<graph::barrier>(&element)) {
+    at.passing = *split;
+    return at.op->prepare_barrier(split->checkpoint);
+  }
+  if (std::holds_alternative<graph::end_of_input>(element)) {
+    if (--at.open_inputs == 0)
+      at.passing = graph::end_of_input{};
+    return at.op->end_input(input);
+  }
+  at.passing = std::move(element);
+  return {};
+}
+
+status operator_chain::drain(std::size_t index, const drain_budget& budget) {
+  auto& at = *nodes_[index];
+  node_output out(*this, index);
+  HEADRACE_TRY(const auto rest, guarded(at, [&] { return at.op->drain(out, budget); }));
+  if (rest == drain_result::more)
+    return {};
+  set_draining(at, false);
+  if (!at.passing)
+    return {};
+  const auto passing = *std::exchange(at.passing, std::nullopt);
+  forward(index, passing);
+  if (const auto* split = std::get_if<graph::barrier>(&passing))
+    return snapshot(index, *split);
+  if (std::holds_alternative<graph::end_of_input>(passing) && !at.ended) {
+    at.ended = true;
+    ++ended_nodes_;
+  }
+  return {};
+}
+
+void operator_chain::forward(std::size_t index, const graph::stream_element& element) {
+  for (const auto& to : nodes_[index]->outlets) {
+    for (const auto& next : to.nodes)
+      push(next.node, next.input, element);
+    for (const auto result : to.results)
+      results_.broadcast(result, element);
+  }
+}
+
+status operator_chain::snapshot(std::size_t index, const graph::barrier& passing) {
+  auto& at = *nodes_[index];
+  if (index == 0) {
+    auto begun = std::make_shared<pending_snapshot>();
+    begun->content = std::make_unique<chain_snapshot>(passing.checkpoint);
+    begun->awaited = nodes_.size();
+    snapshots_.push_back(std::move(begun));
+  }
+  const auto started_us = context_.time.now_us();
+  const auto into = snapshots_.back();
+  std::unique_ptr<state::snapshot_job> keyed;
+  if (at.keyed != nullptr) {
+    HEADRACE_TRY(keyed, at.keyed->snapshot(passing.checkpoint));
+  }
+  // `done` may come in a later turn; the job is copied by pointer so that it can be kept.
+  auto kept = std::make_shared<std::unique_ptr<state::snapshot_job>>(std::move(keyed));
+  const auto done = [into, kept, &at, this](status outcome) {
+    --into->awaited;
+    if (!outcome) {
+      if (!into->failure)
+        into->failure = named(at, std::move(outcome).error());
+      return;
+    }
+    std::unique_ptr<state::operator_snapshot_job> plain;
+    if (at.plain != nullptr && !at.plain->is_empty())
+      plain = at.plain->snapshot();
+    if (*kept != nullptr || plain != nullptr)
+      into->content->add(at.id, std::move(*kept), std::move(plain));
+  };
+  try {
+    at.op->snapshot(passing.checkpoint, done);
+  } catch (const std::exception& failure) {
+    done(error(errc::user_function_failed, failure.what()));
+  }
+  into->synchronous_us += context_.time.now_us() - started_us;
+  return {};
+}
+
+std::optional<operator_chain::finished_snapshot> operator_chain::take_snapshot() {
+  if (snapshots_.empty() || snapshots_.front()->awaited > 0)
+    return std::nullopt;
+  const auto first = std::move(snapshots_.front());
+  snapshots_.pop_front();
+  return finished_snapshot{std::move(first->content), std::move(first->failure),
+                           first->synchronous_us};
+}
+
+source_readiness operator_chain::readiness() const {
+  const auto& head = *nodes_.front();
+  if (!has_source_ || head.ended || head.passing)
+    return source_readiness::waiting;
+  return head.op->readiness();
+}
+
+void operator_chain::poll_source() {
+  auto& head = *nodes_.front();
+  HEADRACE_ASSERT(has_source_ && is_drained(), "source polled while the chain works");
+  if (readiness() != source_readiness::finished) {
+    set_draining(head, true);
+    return;
+  }
+  forward(0, graph::watermark{graph::watermark::end});
+  push(0, 0, graph::end_of_input{});
+}
+
+void operator_chain::set_output_available(bool available) {
+  if (has_source_)
+    nodes_.front()->op->set_output_available(available);
+}
+
+bool operator_chain::has_unfinished_work() const {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const auto& one) { return one->op->has_unfinished_work(); });
+}
+
+std::optional<std::int64_t> operator_chain::next_processing_time_ms() {
+  std::optional<std::int64_t> next;
+  for (auto& one : nodes_) {
+    if (one->timers_due_ms)
+      continue;
+    const auto wanted = one->op->next_processing_time_ms();
+    if (wanted && (!next || *wanted < *next))
+      next = wanted;
+  }
+  return next;
+}
+
+void operator_chain::fire_processing_time(std::int64_t now_ms) {
+  for (auto& one : nodes_) {
+    const auto wanted = one->op->next_processing_time_ms();
+    if (one->timers_due_ms || !wanted || *wanted > now_ms)
+      continue;
+    one->timers_due_ms = now_ms;
+    ++work_;
+  }
+}
+
+status operator_chain::on_event(operator_id to, byte_view event) {
+  for (auto& one : nodes_)
+    if (one->id == to)
+      return guarded(*one, [&] { return one->op->on_event(event); });
+  return error(errc::unknown_operator, "event for an operator that is not here: " + to_string(to));
+}
+
+status operator_chain::notify_completed(checkpoint_id checkpoint) {
+  for (auto& one : nodes_) {
+    if (one->keyed != nullptr)
+      one->keyed->notify_completed(checkpoint);
+    HEADRACE_CHECK(guarded(*one, [&] { return one->op->notify_completed(checkpoint); }));
+  }
+  return {};
+}
+
+status operator_chain::notify_aborted(checkpoint_id checkpoint) {
+  for (auto& one : nodes_) {
+    if (one->keyed != nullptr)
+      one->keyed->notify_aborted(checkpoint);
+    HEADRACE_CHECK(guarded(*one, [&] { return one->op->notify_aborted(checkpoint); }));
+  }
+  return {};
+}
+
+void operator_chain::close() {
+  if (std::exchange(closed_, true))
+    return;
+  for (auto& one : nodes_) {
+    try {
+      one->op->close();
+    } catch (const std::exception& failure) {
+      context_.log.warn("operator failed to close",
+                        {{"operator", one->name}, {"reason", failure.what()}});
+    }
+  }
+}
+
+stream_operator& operator_chain::at(std::size_t index) { return *nodes_[index]->op; }
+
+template <class Call>
+auto operator_chain::guarded(const node& at, Call&& call) const -> decltype(call()) {
+  try {
+    auto out = call();
+    if (!out)
+      return named(at, std::move(out).error());
+    return out;
+  } catch (const graph::failure& failed) {
+    return named(at, failed.cause());
+  } catch (const std::bad_alloc&) {
+    return named(at, error(errc::out_of_memory, "no memory left"));
+  } catch (const std::exception& failed) {
+    return named(at, error(errc::user_function_failed, failed.what()));
+  } catch (...) {
+    return named(at, error(errc::user_function_failed, "threw what is no std::exception"));
+  }
+}
+
+error operator_chain::named(const node& at, error cause) const {
+  const auto code = cause.code;
+  return {code,
+          "operator failed: " + at.name + ", subtask " + std::to_string(context_.subtask + 1) +
+              " of " + std::to_string(context_.parallelism),
+          std::move(cause)};
+}
+
+void operator_chain::set_draining(node& at, bool draining) {
+  if (at.draining == draining)
+    return;
+  at.draining = draining;
+  work_ = draining ? work_ + 1 : work_ - 1;
+}
+
+} // namespace headrace::task

@@ -1,0 +1,180 @@
+#include "libtask/input/input_gate.hpp"
+
+#include "test/support/batches.hpp"
+#include "test/support/seed.hpp"
+#include "libactors/base/random.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+using namespace headrace;
+using namespace headrace::task;
+using graph::barrier;
+using graph::end_of_input;
+using graph::stream_element;
+using graph::watermark;
+using headrace::testing::numbers;
+using headrace::testing::numbers_of;
+
+namespace {
+
+std::vector<std::int64_t> counting(std::int64_t from, std::int64_t count) {
+  std::vector<std::int64_t> out(static_cast<std::size_t>(count));
+  std::iota(out.begin(), out.end(), from);
+  return out;
+}
+
+/// Rows of the next event, which must be a batch.
+std::vector<std::int64_t> next_rows(input_gate& gate) {
+  auto event = gate.poll(0);
+  REQUIRE(event);
+  REQUIRE(std::holds_alternative<input_batch>(*event));
+  return numbers_of(std::get<input_batch>(*event).rows);
+}
+
+} // namespace
+
+TEST_SUITE("task/input/input_gate") {
+TEST_CASE("channels take turns") {
+  input_gate gate({0, 0});
+  gate.enqueue(0, {numbers(counting(0, 3000)), numbers(counting(1, 3000))}, false);
+  gate.enqueue(1, {numbers(counting(2, 3000))}, false);
+
+  CHECK(next_rows(gate).front() == 0);
+  CHECK(next_rows(gate).front() == 2);
+  CHECK(next_rows(gate).front() == 1);
+  CHECK_FALSE(gate.poll(0));
+}
+
+TEST_CASE("small pieces are joined before the operator sees them") {
+  input_gate gate({0, 0});
+  gate.enqueue(0, {numbers({1}), numbers({2}), watermark{7}, numbers({9})}, false);
+  gate.enqueue(1, {numbers({3}), numbers({4})}, false);
+
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{1, 2, 3, 4});
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{9}); // channel 1 holds the watermark back
+  CHECK_FALSE(gate.poll(0));
+}
+
+TEST_CASE("rows behind a barrier wait for the other channels") {
+  input_gate gate({0, 0});
+  gate.enqueue(0, {numbers({1}), barrier{5, 0, {}}, numbers({3})}, false);
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{1});
+  CHECK_FALSE(gate.poll(0));
+
+  gate.enqueue(1, {numbers({2}), barrier{5, 0, {}}}, false);
+
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{2});
+  auto event = gate.poll(0);
+  REQUIRE(event);
+  CHECK(std::get<barrier_aligner::alignment>(*event).barrier.checkpoint == 5);
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{3});
+}
+
+TEST_CASE("an aborted checkpoint lets blocked channels go on") {
+  input_gate gate({0, 0});
+  gate.enqueue(0, {barrier{5, 0, {}}, numbers({3})}, false);
+  CHECK_FALSE(gate.poll(0));
+
+  gate.abort_checkpoint(5);
+
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{3});
+}
+
+TEST_CASE("the end of an input comes behind its last channel's, with the last watermark") {
+  input_gate gate({0, 0, 1});
+  gate.enqueue(0, {end_of_input{}}, false);
+  gate.enqueue(2, {end_of_input{}}, false);
+  auto first = gate.poll(0);
+  REQUIRE(first);
+  CHECK(std::get<input_ended>(*first).input == 1);
+  CHECK_FALSE(gate.poll(0));
+
+  gate.enqueue(1, {watermark{watermark::end}, end_of_input{}}, false);
+
+  auto mark = gate.poll(0);
+  REQUIRE(mark);
+  CHECK(std::get<watermark>(*mark).time_ms == watermark::end);
+  auto second = gate.poll(0);
+  REQUIRE(second);
+  CHECK(std::get<input_ended>(*second).input == 0);
+  CHECK(gate.all_ended());
+  CHECK_FALSE(gate.all_closed());
+}
+
+TEST_CASE("a barrier passes after the end of a channel's input and before its close") {
+  input_gate gate({0, 0});
+  gate.enqueue(0, {end_of_input{}, barrier{5, 0, {}}}, false);
+  gate.enqueue(1, {barrier{5, 0, {}}}, false);
+  auto event = gate.poll(0);
+  REQUIRE(event);
+  CHECK(std::holds_alternative<barrier_aligner::alignment>(*event));
+
+  gate.enqueue(0, {}, true);
+  gate.enqueue(1, {barrier{6, 0, {}}}, false);
+
+  event = gate.poll(0);
+  REQUIRE(event);
+  CHECK(std::get<barrier_aligner::alignment>(*event).barrier.checkpoint == 6);
+}
+
+TEST_CASE("credit comes back once half a window was taken") {
+  input_gate_limits limits;
+  limits.window_bytes = 90 * 1024;
+  input_gate gate({0}, limits);
+  gate.enqueue(0, {numbers(counting(0, 3000)), numbers(counting(0, 3000))}, false);
+  CHECK(gate.queued_bytes() >= 48000);
+
+  CHECK(next_rows(gate).size() == 3000);
+  CHECK_FALSE(gate.has_grants());
+  CHECK(next_rows(gate).size() == 3000);
+  const auto grants = gate.take_grants();
+
+  REQUIRE(grants.size() == 1);
+  CHECK(grants[0].channel == 0);
+  CHECK(grants[0].bytes >= 48000);
+  CHECK(gate.queued_bytes() == 0);
+}
+
+TEST_CASE("no row crosses its barrier, whatever the order of arrival") {
+  auto random = make_seeded_random(headrace::testing::seed());
+  for (int round = 0; round < 100; ++round) {
+    const auto channels = 1 + random->below(5);
+    constexpr std::int64_t checkpoints = 8;
+    input_gate gate(std::vector<std::int32_t>(channels, 0));
+    // Each channel carries, per checkpoint c, rows of value c before barrier c.
+    std::vector<std::vector<stream_element>> scripts(channels);
+    std::vector<std::size_t> at(channels, 0);
+    std::size_t rows_sent = 0;
+    for (auto& script : scripts) {
+      for (std::int64_t c = 1; c <= checkpoints; ++c) {
+        for (auto n = random->below(4); n > 0; --n) {
+          script.emplace_back(numbers({c}));
+          ++rows_sent;
+        }
+        script.emplace_back(barrier{c, 0, {}});
+      }
+    }
+    std::int64_t done = 0;
+    std::size_t rows_seen = 0;
+    for (int step = 0; step < 10'000 && done < checkpoints; ++step) {
+      const auto channel = random->below(channels);
+      auto& script = scripts[channel];
+      if (at[channel] < script.size() && random->below(2) == 0)
+        gate.enqueue(channel, {script[at[channel]++]}, at[channel] == script.size());
+      if (auto event = gate.poll(step)) {
+        if (const auto* batch = std::get_if<input_batch>(&*event)) {
+          rows_seen += batch->rows.size();
+          for (const auto value : numbers_of(batch->rows))
+            REQUIRE(value == done + 1);
+        } else if (const auto* aligned = std::get_if<barrier_aligner::alignment>(&*event)) {
+          REQUIRE(aligned->barrier.checkpoint == ++done);
+        }
+      }
+    }
+    CHECK(done == checkpoints);
+    CHECK(rows_seen == rows_sent);
+  }
+}
+} // TEST_SUITE("task/input/input_gate")
