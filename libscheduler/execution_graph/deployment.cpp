@@ -1,0 +1,104 @@
+#include "libscheduler/execution_graph/deployment.hpp"
+
+#include "libgraph/job_graph/job_graph_codec.hpp"
+
+#include "libactors/message/ids_codec.hpp"
+#include "libactors/rpc/address_codec.hpp"
+
+namespace headrace::scheduler {
+
+namespace {
+
+std::int32_t max_parallelism_of(const graph::job_vertex& vertex, const deployment_facts& facts) {
+  const auto restored = facts.max_parallelism.find(vertex.id);
+  return restored == facts.max_parallelism.end() ? vertex.max_parallelism : restored->second;
+}
+
+void write_job(schema::JobInformation::Builder out, const graph::job_graph& job,
+               const deployment_facts& facts) {
+  write(out.initJob(), job.id);
+  out.setName(job.name);
+  auto arguments = out.initArguments(static_cast<unsigned>(job.arguments.size()));
+  for (std::size_t i = 0; i < job.arguments.size(); ++i)
+    arguments.set(static_cast<unsigned>(i), job.arguments[i].c_str());
+  auto artifacts = out.initArtifacts(static_cast<unsigned>(job.artifacts.size()));
+  for (std::size_t i = 0; i < job.artifacts.size(); ++i) {
+    auto artifact = artifacts[static_cast<unsigned>(i)];
+    artifact.setName(job.artifacts[i].name);
+    artifact.setDigest(job.artifacts[i].digest);
+    artifact.setSizeBytes(job.artifacts[i].size_bytes);
+  }
+  out.setGraphHash(job.hash);
+  actors::write(out.initBlobServer(), facts.blob_server);
+  out.setStateBackend(job.state_backend);
+  out.setCheckpointDirectory(facts.checkpoint_directory);
+  out.setCheckpointing(job.checkpoints.interval_ms > 0);
+  out.setAtLeastOnce(job.checkpoints.at_least_once);
+  out.setBufferTimeoutMs(job.buffer_timeout_ms);
+}
+
+void write_gate(schema::InputGate::Builder out, const execution_graph& graph,
+                const job_edge& edge, std::int32_t subtask) {
+  const auto& consumer = graph.job().vertices[static_cast<std::size_t>(edge.consumer)];
+  write(out.initResult(), edge.result);
+  out.setInput(consumer.inputs[static_cast<std::size_t>(edge.gate)].input);
+  out.setSubpartition(edge.pattern.subpartition_of(subtask));
+  const subtask_range producers = edge.pattern.producers_of(subtask);
+  auto channels = out.initChannels(static_cast<unsigned>(producers.size()));
+  for (std::int32_t i = 0; i < producers.size(); ++i) {
+    const std::int32_t producer = producers.first + i;
+    const task_slot& slot = graph.current(graph.task_at(edge.producer, producer)).slot;
+    auto channel = channels[static_cast<unsigned>(i)];
+    write(channel.initPartition(), graph.partition_of(edge, producer));
+    write(channel.initTaskExecutor(), slot.executor);
+    actors::write(channel.initLocation(), slot.location);
+  }
+}
+
+void write_vertex(schema::TaskDeployment::Builder out, const graph::job_vertex& vertex,
+                  const deployment_facts& facts) {
+  auto encoded = out.initVertex().initAs<schema::JobVertex>();
+  graph::encode(vertex, encoded);
+  encoded.setMaxParallelism(max_parallelism_of(vertex, facts));
+}
+
+} // namespace
+
+message<schema::SubmitTask> describe_deployment(const execution_graph& graph, task_index task,
+                                                const deployment_facts& facts,
+                                                const deployment_state& state) {
+  const execution& attempt = graph.current(task);
+  const std::int32_t position = graph.vertex_position(task);
+  message_builder<schema::SubmitTask> request;
+  auto out = request->initDeployment();
+  write_job(out.initJobInformation(), graph.job(), facts);
+  actors::write(out.initJobMaster(), facts.job_master);
+  write(out.initJobMasterToken(), facts.token);
+  write(out.initAttempt(), attempt.id);
+  write(out.initAllocation(), attempt.slot.allocation);
+  write_vertex(out, graph.vertex_of(task), facts);
+
+  const auto& inputs = graph.inputs_of(position);
+  auto gates = out.initGates(static_cast<unsigned>(inputs.size()));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    write_gate(gates[static_cast<unsigned>(i)], graph,
+               graph.edges()[static_cast<std::size_t>(inputs[i])], attempt.id.subtask);
+
+  const auto& outputs = graph.outputs_of(position);
+  auto partitions = out.initPartitions(static_cast<unsigned>(outputs.size()));
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const job_edge& edge = graph.edges()[static_cast<std::size_t>(outputs[i])];
+    auto partition = partitions[static_cast<unsigned>(i)];
+    write(partition.initPartition(), partition_id{edge.result, attempt.id});
+    partition.setSubpartitions(edge.pattern.consumers_of(attempt.id.subtask).size());
+    partition.setConsumerMaxParallelism(max_parallelism_of(
+        graph.job().vertices[static_cast<std::size_t>(edge.consumer)], facts));
+  }
+
+  out.setRestoredCheckpoint(state.restored_checkpoint);
+  if (state.write_state)
+    state.write_state(out);
+  return request.finish();
+}
+
+} // namespace headrace::scheduler
