@@ -169,7 +169,7 @@ void source_coordinator_endpoint::reset_readers(const readers_reset& what) {
 
 void source_coordinator_endpoint::hear(const reader_said& what) {
   const std::int32_t subtask = what.attempt.subtask;
-  reader& from = readers_[subtask];
+  auto& from = readers_[subtask];
   if (what.attempt.attempt < from.attempt.attempt)
     return; // an older attempt's last words
   from.attempt = what.attempt;
@@ -201,11 +201,11 @@ void source_coordinator_endpoint::snapshot(const coordinator_snapshot_wanted& wh
     closed_for_ = what.checkpoint;
     tracker_.on_checkpoint(what.checkpoint);
     call([&]() -> status {
-      auto state = enumerator_->snapshot(what.checkpoint);
-      if (state)
-        taken.state = std::move(*state);
+      auto encoded = enumerator_->snapshot(what.checkpoint);
+      if (encoded)
+        taken.state = std::move(*encoded);
       else
-        taken.failure = std::move(state).error();
+        taken.failure = std::move(encoded).error();
       return {};
     });
   }
@@ -216,8 +216,8 @@ void source_coordinator_endpoint::resume(checkpoint_id checkpoint) {
   if (closed_for_ != checkpoint)
     return;
   closed_for_ = 0;
-  for (const auto& [reader, event] : std::exchange(held_back_, {}))
-    send_now(reader, event);
+  for (const auto& [subtask, event] : std::exchange(held_back_, {}))
+    send_now(subtask, event);
 }
 
 void source_coordinator_endpoint::call(const std::function<status()>& method) {
@@ -236,7 +236,7 @@ void source_coordinator_endpoint::call(const std::function<status()>& method) {
     context_->carry_out();
 }
 
-void source_coordinator_endpoint::assign(std::int32_t reader,
+void source_coordinator_endpoint::assign(std::int32_t subtask,
                                          std::vector<graph::source_split> splits) {
   message_builder<schema::SourceEvent> event;
   auto out = event->initAddSplits().initSplits(static_cast<unsigned>(splits.size()));
@@ -247,21 +247,21 @@ void source_coordinator_endpoint::assign(std::int32_t reader,
         kj::arrayPtr(reinterpret_cast<const kj::byte*>(splits[i].state.data()), // NOLINT: bytes
                      splits[i].state.size()));
   }
-  tracker_.assign(reader, splits);
-  send(reader, event.finish());
+  tracker_.assign(subtask, splits);
+  send(subtask, event.finish());
 }
 
-void source_coordinator_endpoint::send(std::int32_t reader,
+void source_coordinator_endpoint::send(std::int32_t subtask,
                                        const message<schema::SourceEvent>& event) {
   if (closed_for_ != 0)
-    held_back_.emplace_back(reader, event); // behind the barrier that the sources are to inject
+    held_back_.emplace_back(subtask, event); // behind the barrier that the sources are to inject
   else
-    send_now(reader, event);
+    send_now(subtask, event);
 }
 
-void source_coordinator_endpoint::send_now(std::int32_t reader,
+void source_coordinator_endpoint::send_now(std::int32_t subtask,
                                            const message<schema::SourceEvent>& event) {
-  const auto known = readers_.find(reader);
+  const auto known = readers_.find(subtask);
   if (known == readers_.end() || !known->second.is_registered)
     return; // it failed meanwhile: its splits come back by readers_reset
   message_builder<schema::OperatorEvent> out;
