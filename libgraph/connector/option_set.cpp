@@ -186,7 +186,7 @@ result<option_set> option_set::parse(std::string_view owner,
   out.declared_ = declared;
   for (const auto& [key, value] : given) {
     const auto found = std::find_if(declared.begin(), declared.end(),
-                                    [&](const auto& one) { return one.key == key; });
+                                    [&wanted = key](const auto& one) { return one.key == wanted; });
     if (found == declared.end())
       return unknown_option(owner, declared, key);
     HEADRACE_CHECK(check_value(owner, *found, value));

@@ -1,5 +1,7 @@
 #include "libactors/message/message.hpp"
 
+#include "libactors/base/assert.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
