@@ -1,0 +1,182 @@
+#include "libtask/format/csv_decoder.hpp"
+
+#include "libtask/format/decode_input.hpp"
+#include "libtask/format/scalar_text.hpp"
+
+#include <algorithm>
+
+namespace headrace::task {
+
+using graph::batch_builder;
+using graph::column_builder;
+using graph::logical_type;
+using graph::physical_type;
+
+result<graph::decoded> csv_decoder::decode(byte_view input, bool last,
+                                           const graph::decode_origin& origin, std::size_t rows_max,
+                                           const graph::buffer_ptr& owner, batch_builder& out) {
+  graph::decoded done;
+  const auto skipped_bytes = header_bytes(input, last, origin);
+  if (!skipped_bytes)
+    return done;
+  const auto header = *skipped_bytes;
+  done.bytes = header;
+  done.lines = options_.has_header && header > 0 && input[header - 1] == '\n' ? 1 : 0;
+  shared_ = lies_in(input, owner);
+  if (shared_) {
+    for (std::size_t i = 0; i < type_->child_count(); ++i) {
+      if (type_->child(i).physical() == physical_type::string)
+        out.column(i).share(owner);
+    }
+  }
+  csv_scanner in(input.substr(header), last, options_);
+  const auto lines_before = done.lines;
+  while (out.size() < rows_max && !in.at_end()) {
+    switch (decode_record(in, out)) {
+    case record_end::row:
+      out.end_row();
+      break;
+    case record_end::no_record:
+      break;
+    case record_end::incomplete:
+      out.discard_row();
+      return done;
+    case record_end::malformed: {
+      out.discard_row();
+      if (options_.on_malformed == graph::malformed_policy::fail) {
+        const auto at = header + fault_.at;
+        const auto before = input.substr(0, at);
+        const auto line_begin = before.rfind('\n') == byte_view::npos ? 0 : before.rfind('\n') + 1;
+        const auto lines =
+            static_cast<std::uint64_t>(std::count(before.begin(), before.end(), '\n'));
+        return malformed_record(origin, {done.bytes, lines, at - line_begin + 1}, fault_.reason);
+      }
+      if (!in.skip_record())
+        return done;
+      ++done.skipped;
+      break;
+    }
+    }
+    done.bytes = header + in.at();
+    done.lines = lines_before + in.lines();
+  }
+  return done;
+}
+
+/// Bytes of the byte order mark and of the header; nothing when the header's end is not there yet.
+std::optional<std::size_t> csv_decoder::header_bytes(byte_view input, bool last,
+                                                     const graph::decode_origin& origin) const {
+  if (origin.offset != 0)
+    return 0;
+  const auto mark = byte_order_mark_bytes(input, origin);
+  if (!options_.has_header)
+    return mark;
+  const auto end = input.find('\n', mark);
+  if (end != byte_view::npos)
+    return end + 1;
+  return last ? std::optional(input.size()) : std::nullopt;
+}
+
+csv_decoder::record_end csv_decoder::decode_record(csv_scanner& in, batch_builder& out) {
+  const auto columns = type_->child_count();
+  const auto begin = in.at();
+  if (options_.allow_comments && in.peek() == '#')
+    return in.skip_line() ? record_end::no_record : record_end::incomplete;
+  if (columns > 1 && in.skip_empty_line())
+    return record_end::no_record;
+  csv_field field;
+  std::size_t fields = 0;
+  for (auto end = field_end::delimiter; end == field_end::delimiter; ++fields) {
+    end = in.next(field);
+    if (end == field_end::incomplete)
+      return record_end::incomplete;
+    if (end == field_end::malformed)
+      return fail_record(field.begin, in.fault());
+    if (fields < columns && !append(type_->child(fields), field, out.column(fields)))
+      return fail_record(field.begin, describe(fields, field));
+  }
+  if (fields == columns)
+    return record_end::row;
+  return fail_record(begin, std::to_string(columns) + " fields expected, " +
+                                std::to_string(fields) + " found");
+}
+
+csv_decoder::record_end csv_decoder::fail_record(std::size_t at, std::string reason) {
+  fault_ = {std::move(reason), at};
+  return record_end::malformed;
+}
+
+bool csv_decoder::is_null(const logical_type& type, std::string_view text) const {
+  if (options_.null_literal && text == *options_.null_literal)
+    return true;
+  return text.empty() && !is_character(type);
+}
+
+bool csv_decoder::append(const logical_type& type, const csv_field& field,
+                         column_builder& out) const {
+  if (!field.is_quoted && is_null(type, field.text)) {
+    if (!type.is_nullable())
+      return false;
+    out.append_null();
+    return true;
+  }
+  if (type.physical() == physical_type::list || type.physical() == physical_type::row)
+    return append_nested(type, field.text, out);
+  return append_scalar(type, field.text, shared_ && !field.is_copy, out);
+}
+
+bool csv_decoder::append_nested(const logical_type& type, std::string_view text,
+                                column_builder& out) const {
+  const bool is_row = type.physical() == physical_type::row;
+  std::size_t elements = 0;
+  if (!is_row)
+    out.begin_list();
+  for (bool more = is_row || !text.empty(); more; ++elements) {
+    const auto end = std::min(text.find(options_.array_delimiter), text.size());
+    const auto element = text.substr(0, end);
+    more = end < text.size();
+    text.remove_prefix(more ? end + 1 : end);
+    if (is_row && elements >= type.child_count())
+      return false;
+    const auto child = is_row ? elements : 0;
+    const auto& child_type = type.child(child);
+    if (is_null(child_type, element) && child_type.is_nullable())
+      out.child(child).append_null();
+    else if (!append_scalar(child_type, element, false, out.child(child)))
+      return false;
+  }
+  if (!is_row)
+    out.end_list();
+  else if (elements != type.child_count())
+    return false;
+  else
+    out.end_row();
+  return true;
+}
+
+std::string csv_decoder::describe(std::size_t column, const csv_field& field) const {
+  const auto& wanted = type_->fields()[column];
+  return "field `" + wanted.name + "` wants " + wanted.type.to_sql() + ", found " +
+         excerpt(field.text);
+}
+
+status check_csv_type(const logical_type& type) {
+  if (type.child_count() == 0)
+    return error(errc::type_mismatch, "format 'csv' needs at least one column");
+  for (const auto& column : type.fields()) {
+    const auto& its = column.type;
+    bool fits = is_scalar(its);
+    if (its.physical() == physical_type::list || its.physical() == physical_type::row) {
+      fits = its.child_count() > 0;
+      for (std::size_t i = 0; i < its.child_count(); ++i)
+        fits &= is_scalar(its.child(i));
+    }
+    if (!fits)
+      return error(errc::type_mismatch,
+                   "format 'csv' has no place for column `" + column.name + "` " + its.to_sql() +
+                       ": scalars, and arrays and rows of scalars fit; format 'json' takes all");
+  }
+  return {};
+}
+
+} // namespace headrace::task

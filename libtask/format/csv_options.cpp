@@ -1,0 +1,65 @@
+#include "libtask/format/csv_options.hpp"
+
+#include "libgraph/connector/option_set.hpp"
+
+#include <array>
+
+namespace headrace::task {
+namespace {
+
+constexpr std::array declared{
+    option_declaration{"field-delimiter", option_type::text, ",", "stands between two fields"},
+    option_declaration{"quote-character", option_type::text, "\"",
+                       "encloses fields that hold delimiters, quotes or line breaks"},
+    option_declaration{"disable-quote-character", option_type::boolean, "false",
+                       "whether quotes are letters as others"},
+    option_declaration{"escape-character", option_type::text, "",
+                       "takes its meaning from the character behind it; by default there is none"},
+    option_declaration{"null-literal", option_type::text, "",
+                       "an unquoted field of this text is NULL; empty fields that are no strings "
+                       "are NULL without it"},
+    option_declaration{"array-element-delimiter", option_type::text, ";",
+                       "stands between elements of an array or of a nested row"},
+    option_declaration{"ignore-first-line", option_type::boolean, "false",
+                       "whether the first line of each file is a header"},
+    option_declaration{"allow-comments", option_type::boolean, "false",
+                       "whether lines that start with '#' are left out"},
+    option_declaration{"allow-quoted-newlines", option_type::boolean, "false",
+                       "whether quoted fields may hold line breaks; a file is then read by one "
+                       "reader"},
+    option_declaration{"ignore-parse-errors", option_type::boolean, "false",
+                       "whether malformed records are left out and counted, not an error"},
+};
+
+} // namespace
+
+result<csv_options> csv_options::parse(const graph::option_map& given) {
+  HEADRACE_TRY(const auto set, graph::option_set::parse("format 'csv'", declared, given));
+  csv_options out;
+  HEADRACE_TRY(out.delimiter, set.get_char("field-delimiter"));
+  if (set.get_bool("disable-quote-character"))
+    out.quote.reset();
+  else {
+    HEADRACE_TRY(out.quote, set.get_char("quote-character"));
+  }
+  if (set.has("escape-character")) {
+    HEADRACE_TRY(out.escape, set.get_char("escape-character"));
+  }
+  if (set.has("null-literal"))
+    out.null_literal = set.get_text("null-literal");
+  HEADRACE_TRY(out.array_delimiter, set.get_char("array-element-delimiter"));
+  out.has_header = set.get_bool("ignore-first-line");
+  out.allow_comments = set.get_bool("allow-comments");
+  out.allow_newlines = set.get_bool("allow-quoted-newlines");
+  out.on_malformed = set.get_bool("ignore-parse-errors") ? graph::malformed_policy::skip
+                                                         : graph::malformed_policy::fail;
+  if (out.delimiter == '\n' || out.delimiter == '\r' || out.quote == '\n' || out.escape == '\n' ||
+      out.delimiter == out.quote || out.delimiter == out.escape ||
+      out.delimiter == out.array_delimiter)
+    return error(errc::bad_option_value,
+                 "bad options of format 'csv': delimiter, quote, escape and array delimiter must "
+                 "differ, and none may be a line break");
+  return out;
+}
+
+} // namespace headrace::task

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "libgraph/connector/format.hpp"
+
+#include <optional>
+#include <string>
+
+namespace headrace::task {
+
+/// How CSV is written and read. A value.
+struct csv_options {
+  char delimiter = ',';
+  std::optional<char> quote = '"';
+  std::optional<char> escape;
+  std::optional<std::string> null_literal;
+  char array_delimiter = ';';
+  bool has_header = false;     ///< the first line of a file holds names: read over, not written
+  bool allow_comments = false; ///< lines that start with '#' are no records
+  bool allow_newlines = false; ///< line breaks inside quotes; files are then read whole
+  graph::malformed_policy on_malformed = graph::malformed_policy::fail;
+
+  /// @errors unknown_option, bad_option_value
+  static result<csv_options> parse(const graph::option_map& given);
+};
+
+} // namespace headrace::task
