@@ -128,6 +128,7 @@ HOMES = [
     (r"doctest/", TESTS),
     (r"fast_float/", []),
     (r"fmt/", []),
+    (r"[a-z]mmintrin\.h", ["libtask/format"]),
     (r"librdkafka/", ["libtask/connector/kafka"]),
     (r"(lua|lauxlib|lualib)", ["apps/shell", "apps/run"]),
     (r"nlohmann/", ["libactors/http", "libscheduler/rest", "libscheduler/client", "apps"]),
