@@ -132,7 +132,7 @@ HOMES = [
     (r"librdkafka/", ["libtask/connector/kafka"]),
     (r"(lua|lauxlib|lualib)", ["apps/shell", "apps/run"]),
     (r"nlohmann/", ["libactors/http", "libscheduler/rest", "libscheduler/client", "apps"]),
-    (r"openssl/", ["libactors/transport", "libactors/http"]),
+    (r"openssl/", ["libactors/base/digest.cpp", "libactors/transport", "libactors/http"]),
     (r"re2/", ["libgraph/expression"]),
     (r"rocksdb/", ["libstate/rocksdb"]),
     (r"simdjson", ["libtask/format"]),
