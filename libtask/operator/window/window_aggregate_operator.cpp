@@ -1,0 +1,283 @@
+#include "libtask/operator/window/window_aggregate_operator.hpp"
+
+#include "libtask/operator/aggregate/accumulator_table.hpp"
+#include "libtask/operator/aggregate/make_aggregate.hpp"
+#include "libtask/operator/window/window_assigner.hpp"
+#include "libgraph/data/batch_builder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <vector>
+
+namespace headrace::task {
+namespace {
+
+using graph::window_kind;
+using state::state_namespace;
+
+/// Makes a buffer of one repeated timestamp.
+graph::buffer_ptr repeated(std::int64_t value, std::size_t count) {
+  auto made = graph::buffer::allocate(count * sizeof(value));
+  std::fill_n(made->mutable_as<std::int64_t>(), count, value);
+  return made;
+}
+
+graph::buffer_ptr copied(const std::vector<std::uint32_t>& rows) {
+  auto made = graph::buffer::allocate(rows.size() * sizeof(std::uint32_t));
+  std::memcpy(made->mutable_data(), rows.data(), rows.size() * sizeof(std::uint32_t));
+  return made;
+}
+
+class window_aggregate_operator final : public stream_operator {
+public:
+  window_aggregate_operator(const graph::operator_node& node, const operator_context& context,
+                            std::unique_ptr<graph::aggregate_function> function,
+                            std::unique_ptr<graph::window_function> then,
+                            const graph::logical_type& result_type)
+      : spec_(std::get<graph::window_aggregate_spec>(node.spec)), assigner_(spec_.window),
+        schema_(node.input_types.front(), spec_.key_columns),
+        opened_with_(context.for_function()), metrics_(context.metrics),
+        keys_(schema_, static_cast<std::uint32_t>(context.max_parallelism)),
+        function_(std::move(function)), then_(std::move(then)),
+        results_(std::make_shared<const graph::logical_type>(result_type), context.memory),
+        main_(std::make_shared<const graph::logical_type>(node.output_type), context.memory) {
+    for (const auto& type : node.side_types)
+      sides_.emplace_back(std::make_shared<const graph::logical_type>(type), context.memory);
+  }
+
+  std::optional<state::key_schema> key_schema() const override { return schema_; }
+
+  status open(const operator_states& states) override {
+    function_->open(opened_with_);
+    if (then_)
+      then_->open(opened_with_);
+    HEADRACE_TRY(windows_, accumulator_table::open(*states.keyed, "windows", *function_));
+    piece_.emplace(windows_->rows().make_piece());
+    if (spec_.window.allowed_lateness_ms > 0) {
+      HEADRACE_TRY(fired_, accumulator_table::open(*states.keyed, "fired-windows", *function_));
+    }
+    return {};
+  }
+
+  status add(std::int32_t /*input*/, const graph::record_batch& rows) override {
+    keys_.assign(rows, spec_.key_columns);
+    if (spec_.window.kind == window_kind::end_of_stream) {
+      all_rows_.resize(rows.size());
+      for (std::size_t i = 0; i < all_rows_.size(); ++i)
+        all_rows_[i] = rows.row_at(i);
+      all_spaces_.assign(all_rows_.size(), 0);
+      return windows_->fold(rows, keys_, all_rows_, all_spaces_);
+    }
+    if (rows.timestamps() == nullptr)
+      return error(errc::type_mismatch, "event-time window over rows without timestamps: assign "
+                                        "timestamps and watermarks before it");
+    assigner_.assign(rows, watermark_ms_, assigned_);
+    if (!assigned_.late_rows.empty())
+      take_late(rows);
+    if (!assigned_.fired_rows.empty()) {
+      HEADRACE_CHECK(fired_->fold(rows, keys_, assigned_.fired_rows, assigned_.fired_starts_ms));
+      refire_rows_ = assigned_.fired_rows;
+      refire_starts_ = assigned_.fired_starts_ms;
+    }
+    return windows_->fold(rows, keys_, assigned_.rows, assigned_.starts_ms);
+  }
+
+  status advance(graph::watermark mark) override {
+    watermark_ms_ = std::max(watermark_ms_, mark.time_ms);
+    return {};
+  }
+
+  status end_input(std::int32_t /*input*/) override {
+    ended_ = true;
+    return {};
+  }
+
+  result<drain_result> drain(operator_output& out, const drain_budget& budget) override {
+    if (!late_.is_empty())
+      out.emit_side(spec_.late_side, std::exchange(late_, {}));
+    if (!refire_rows_.empty()) {
+      HEADRACE_CHECK(refire(out));
+      return drain_result::more;
+    }
+    if (!firing_ && !begin_firing()) {
+      HEADRACE_CHECK(clean_up());
+      return drain_result::done;
+    }
+    HEADRACE_CHECK(fire_piece(out, budget));
+    return drain_result::more;
+  }
+
+  void close() override {
+    function_->close();
+    if (then_)
+      then_->close();
+  }
+
+private:
+  void take_late(const graph::record_batch& rows) {
+    if (spec_.late_side < 0)
+      metrics_.late_records.add(assigned_.late_rows.size());
+    else
+      late_ = rows.with_selection(copied(assigned_.late_rows), assigned_.late_rows.size())
+                  .compact();
+  }
+
+  bool is_end_of_stream() const { return spec_.window.kind == window_kind::end_of_stream; }
+
+  /// Finds the oldest window that is due.
+  bool begin_firing() {
+    const auto first = windows_->rows().first_namespace();
+    if (!first)
+      return false;
+    const bool due = is_end_of_stream()
+                         ? ended_ || watermark_ms_ == graph::watermark::end
+                         : ended_ || assigner_.last_ms(*first) <= watermark_ms_;
+    if (due) {
+      firing_ = first;
+      cursor_ = {};
+    }
+    return due;
+  }
+
+  status fire_piece(operator_output& out, const drain_budget& budget) {
+    const auto space = *firing_;
+    HEADRACE_CHECK(windows_->scan(space, cursor_, budget.rows_max, *piece_));
+    if (piece_->size() > 0) {
+      emit_piece(*windows_, space, out);
+      if (fired_ && assigner_.cleanup_ms(space) > watermark_ms_)
+        HEADRACE_CHECK(fired_->adopt(*piece_, space));
+    }
+    if (cursor_.done) {
+      HEADRACE_CHECK(windows_->rows().drop_namespace(space));
+      firing_.reset();
+    }
+    return {};
+  }
+
+  /// Emits the results of `piece_`, by way of the window function when there is one.
+  void emit_piece(accumulator_table& table, state_namespace space, operator_output& out) {
+    const auto key_rows = piece_->keys.to_batch();
+    const bool timeless = is_end_of_stream();
+    const auto start = timeless ? std::numeric_limits<std::int64_t>::min() : space;
+    const auto end = timeless ? std::numeric_limits<std::int64_t>::max() : assigner_.end_ms(space);
+    if (!then_) {
+      table.emit(*piece_, key_rows, main_);
+    } else {
+      graph::function_output into(main_, sides_, 4096, std::size_t{1} << 20U);
+      for (std::size_t i = 0; i < piece_->size(); ++i) {
+        table.emit_one(*piece_, i, key_rows, results_);
+        then_->process(key_rows, i, start, end, results_.finish(), into);
+      }
+    }
+    emit_builder(main_, timeless, end, [&](auto rows) { out.emit(std::move(rows)); });
+    for (std::size_t i = 0; i < sides_.size(); ++i)
+      emit_builder(sides_[i], timeless, end, [&](auto rows) {
+        out.emit_side(static_cast<std::int32_t>(i), std::move(rows));
+      });
+  }
+
+  template <class Emit>
+  static void emit_builder(graph::batch_builder& from, bool timeless, std::int64_t end_ms,
+                           Emit&& emit) {
+    if (from.is_empty())
+      return;
+    auto rows = from.finish();
+    if (!timeless)
+      rows = rows.with_timestamps(repeated(end_ms - 1, rows.row_count()));
+    emit(std::move(rows));
+  }
+
+  /// Emits anew the keys of fired windows that late rows changed, each once a batch.
+  status refire(operator_output& out) {
+    state::located_rows found;
+    while (!refire_rows_.empty()) {
+      const auto space = refire_starts_.back();
+      std::vector<std::uint32_t> rows;
+      for (std::size_t i = refire_rows_.size(); i-- > 0;) {
+        if (refire_starts_[i] != space)
+          continue;
+        rows.push_back(refire_rows_[i]);
+        refire_rows_.erase(refire_rows_.begin() + static_cast<std::ptrdiff_t>(i));
+        refire_starts_.erase(refire_starts_.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+      HEADRACE_CHECK(fired_->rows().locate(keys_, rows, space, state::access::read, found));
+      std::vector<std::uint64_t> done;
+      piece_->keys.clear();
+      piece_->fixed.clear();
+      piece_->variable.clear();
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (std::find(done.begin(), done.end(), found.tokens[i]) != done.end())
+          continue;
+        done.push_back(found.tokens[i]);
+        piece_->keys.append(keys_.at(rows[i]));
+        if (function_->fixed_bytes() > 0)
+          piece_->fixed.push_back(found.values[i]);
+        else
+          piece_->variable.push_back(fired_->rows().get(found, i).value_or(byte_view()));
+      }
+      emit_piece(*fired_, space, out);
+    }
+    return {};
+  }
+
+  /// Drops fired windows whose lateness is over.
+  status clean_up() {
+    if (!fired_)
+      return {};
+    while (const auto first = fired_->rows().first_namespace()) {
+      if (assigner_.cleanup_ms(*first) > watermark_ms_)
+        return {};
+      HEADRACE_CHECK(fired_->rows().drop_namespace(*first));
+    }
+    return {};
+  }
+
+  graph::window_aggregate_spec spec_;
+  window_assigner assigner_;
+  state::key_schema schema_;
+  graph::function_context opened_with_;
+  task_metrics& metrics_;
+  state::key_batch keys_;
+  std::unique_ptr<graph::aggregate_function> function_;
+  std::unique_ptr<graph::window_function> then_;
+  std::optional<accumulator_table> windows_;
+  std::optional<accumulator_table> fired_;
+  std::optional<state::scanned_rows> piece_;
+  graph::batch_builder results_; ///< of one key, for the window function
+  graph::batch_builder main_;
+  std::vector<graph::batch_builder> sides_;
+
+  std::int64_t watermark_ms_ = graph::watermark::none;
+  bool ended_ = false;
+  std::optional<state_namespace> firing_;
+  state::scan_cursor cursor_;
+  window_assignment assigned_;
+  std::vector<std::uint32_t> all_rows_;
+  std::vector<state_namespace> all_spaces_;
+  std::vector<std::uint32_t> refire_rows_;
+  std::vector<std::int64_t> refire_starts_;
+  graph::record_batch late_;
+};
+
+} // namespace
+
+result<std::unique_ptr<stream_operator>>
+make_window_aggregate_operator(const graph::operator_node& node, const operator_context& context) {
+  const auto& spec = std::get<graph::window_aggregate_spec>(node.spec);
+  HEADRACE_CHECK(check_window(spec.window));
+  const auto& result_type = spec.aggregates.result_type.root() == graph::type_root::null
+                                ? node.output_type
+                                : spec.aggregates.result_type;
+  HEADRACE_TRY(auto function, make_aggregate(spec.aggregates, node.input_types.front(),
+                                             result_type, spec.key_columns, context));
+  std::unique_ptr<graph::window_function> then;
+  if (!spec.window_function.is_none()) {
+    HEADRACE_TRY(then, make_function<graph::window_function>(context, spec.window_function));
+  }
+  return std::unique_ptr<stream_operator>(std::make_unique<window_aggregate_operator>(
+      node, context, std::move(function), std::move(then), result_type));
+}
+
+} // namespace headrace::task
