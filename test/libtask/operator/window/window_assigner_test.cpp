@@ -1,6 +1,7 @@
 #include "libtask/operator/window/window_assigner.hpp"
 
 #include "libgraph/data/batch_builder.hpp"
+#include "libgraph/data/stream_element.hpp"
 
 #include <doctest/doctest.h>
 
