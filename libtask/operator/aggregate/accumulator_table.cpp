@@ -10,9 +10,7 @@
 namespace headrace::task {
 namespace {
 
-std::size_t padded(std::size_t width) {
-  return (width + 7U) & ~std::size_t{7};
-}
+std::size_t padded(std::size_t width) { return (width + 7U) & ~std::size_t{7}; }
 
 bool all_equal(std::span<const state::state_namespace> spaces) {
   return std::all_of(spaces.begin(), spaces.end(),
@@ -80,8 +78,7 @@ void accumulator_table::rank_occurrences() {
   }
 }
 
-status accumulator_table::fold_and_emit(const graph::record_batch& in,
-                                        const state::key_batch& keys,
+status accumulator_table::fold_and_emit(const graph::record_batch& in, const state::key_batch& keys,
                                         std::span<const std::uint32_t> rows,
                                         state::state_namespace space,
                                         const graph::record_batch& key_rows,
@@ -141,8 +138,8 @@ void accumulator_table::emit_one(const state::scanned_rows& piece, std::size_t i
   if (function_->fixed_bytes() > 0) {
     const std::byte* const one[] = {piece.fixed[index]};
     const auto row = static_cast<std::uint32_t>(index);
-    const auto rows = graph::buffer::wrap(
-        byte_view(reinterpret_cast<const char*>(&row), sizeof(row)), nullptr);
+    const auto rows =
+        graph::buffer::wrap(byte_view(reinterpret_cast<const char*>(&row), sizeof(row)), nullptr);
     function_->result_fixed(key_rows.with_selection(rows, 1).compact(), one, out);
     return;
   }

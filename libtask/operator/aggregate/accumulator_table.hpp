@@ -13,8 +13,8 @@
 
 namespace headrace::task {
 
-/// Accumulators of an aggregate function by (namespace, key), in a table of the keyed backend, fixed
-/// or variable as the function says. On the subtask's mailbox.
+/// Accumulators of an aggregate function by (namespace, key), in a table of the keyed backend,
+/// fixed or variable as the function says. On the subtask's mailbox.
 class accumulator_table {
 public:
   /// Opens the table `name`. The backend and the function live longer.
@@ -24,8 +24,7 @@ public:
 
   /// Folds `rows[i]` of `in` into the accumulator of its key in `spaces[i]`.
   status fold(const graph::record_batch& in, const state::key_batch& keys,
-              std::span<const std::uint32_t> rows,
-              std::span<const state::state_namespace> spaces);
+              std::span<const std::uint32_t> rows, std::span<const state::state_namespace> spaces);
   /// The same, but also appends the result of each row's accumulator as it stands right after that
   /// row, in the order of `rows`. `key_rows`: the key columns, row i for `rows[i]`.
   status fold_and_emit(const graph::record_batch& in, const state::key_batch& keys,
@@ -59,11 +58,11 @@ private:
   // Kept from batch to batch, so that nothing is allocated per row.
   state::located_rows found_;
   byte_string accumulator_;
-  std::vector<std::uint32_t> ranks_;       ///< how often a row's accumulator came before it
+  std::vector<std::uint32_t> ranks_; ///< how often a row's accumulator came before it
   std::uint32_t rank_max_ = 0;
   std::vector<std::uint64_t> seen_tokens_; ///< open addressing by token
   std::vector<std::uint32_t> seen_counts_;
-  std::vector<std::byte> copies_;          ///< accumulators right after each row
+  std::vector<std::byte> copies_; ///< accumulators right after each row
   std::vector<const std::byte*> copy_pointers_;
   std::vector<std::uint32_t> round_rows_;
   std::vector<std::byte*> round_values_;

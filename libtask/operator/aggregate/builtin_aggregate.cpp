@@ -28,9 +28,7 @@ void save(std::byte* to, T value) {
 bool has(const std::byte* fixed, std::uint32_t bit) {
   return ((load<std::uint64_t>(fixed) >> bit) & 1U) != 0U;
 }
-bool is_null(const std::byte* fixed, std::uint32_t bit) {
-  return has(fixed, bit + 32U);
-}
+bool is_null(const std::byte* fixed, std::uint32_t bit) { return has(fixed, bit + 32U); }
 void set_has(std::byte* fixed, std::uint32_t bit, bool null) {
   auto flags = load<std::uint64_t>(fixed) | (std::uint64_t{1} << bit);
   const auto null_bit = std::uint64_t{1} << (bit + 32U);
@@ -200,12 +198,12 @@ status builtin_aggregate::add_call(const graph::aggregate_call& call,
     if (call.kind == aggregate_kind::min_by || call.kind == aggregate_kind::max_by)
       return error(errc::invalid_graph, "min_by and max_by stand alone in an aggregate");
     const bool counts = call.kind == aggregate_kind::count;
-    if (!counts && (call.column < 0 ||
-                    static_cast<std::size_t>(call.column) >= input.child_count()))
+    if (!counts &&
+        (call.column < 0 || static_cast<std::size_t>(call.column) >= input.child_count()))
       return error(errc::invalid_graph,
                    "aggregate over a column that is not there: " + std::to_string(call.column));
-    const auto type = counts ? graph::logical_type::bigint()
-                             : input.child(static_cast<std::size_t>(call.column));
+    const auto type =
+        counts ? graph::logical_type::bigint() : input.child(static_cast<std::size_t>(call.column));
     if (!counts && type.physical() != output.physical() &&
         !(call.kind == aggregate_kind::sum && is_fixed(output.physical())))
       return error(errc::type_mismatch, "aggregate gives " + type.to_sql() +
@@ -225,16 +223,16 @@ status builtin_aggregate::add_by_call(const graph::aggregate_call& call,
     return error(errc::invalid_graph,
                  "aggregate over a column that is not there: " + std::to_string(call.column));
   const auto& order = input.child(static_cast<std::size_t>(call.column));
-  HEADRACE_CHECK(add_cell(is_max_by_ ? aggregate_kind::max : aggregate_kind::min, call.column,
-                          order));
+  HEADRACE_CHECK(
+      add_cell(is_max_by_ ? aggregate_kind::max : aggregate_kind::min, call.column, order));
   for (std::size_t i = 0; i < output.child_count(); ++i) {
     output_source source;
     source.physical = output.child(i).physical();
     if (static_cast<std::int32_t>(i) == call.column) {
       source.cell = 0;
     } else {
-      HEADRACE_TRY(source.cell, add_cell(aggregate_kind::last, static_cast<std::int32_t>(i),
-                                         input.child(i)));
+      HEADRACE_TRY(source.cell,
+                   add_cell(aggregate_kind::last, static_cast<std::int32_t>(i), input.child(i)));
     }
     outputs_.push_back(source);
   }
@@ -243,8 +241,13 @@ status builtin_aggregate::add_by_call(const graph::aggregate_call& call,
 
 result<std::int32_t> builtin_aggregate::add_cell(aggregate_kind kind, std::int32_t column,
                                                  const graph::logical_type& type) {
-  cell added{kind, cell_class::int64, type.physical(), column, 0,
-             static_cast<std::uint32_t>(cells_.size()), type};
+  cell added{kind,
+             cell_class::int64,
+             type.physical(),
+             column,
+             0,
+             static_cast<std::uint32_t>(cells_.size()),
+             type};
   if (kind == aggregate_kind::count)
     added.held = cell_class::int64;
   else if (type.physical() == physical_type::string && kind != aggregate_kind::sum)
@@ -432,8 +435,7 @@ void builtin_aggregate::merge_fixed(std::byte* into, const std::byte* from) {
 }
 
 void builtin_aggregate::append_cell(const cell& from, physical_type physical,
-                                    const std::byte* fixed,
-                                    const std::vector<byte_string>* strings,
+                                    const std::byte* fixed, const std::vector<byte_string>* strings,
                                     graph::column_builder& out) const {
   if (from.kind != aggregate_kind::count && (!has(fixed, from.flag) || is_null(fixed, from.flag)))
     return out.append_null();

@@ -13,7 +13,8 @@ namespace headrace::task {
 /// Computes the built-in aggregate calls (count, sum, min, max, first, last, min_by, max_by) over
 /// packed accumulators, a column at a time.
 ///
-/// An accumulator is a word of flags and a word (two for 128-bit values) a call that stores a value:
+/// An accumulator is a word of flags and a word (two for 128-bit values) a call that stores a
+/// value:
 ///
 ///     | has bits 0–31, null bits 32–63 | value 0 | value 1 | …
 ///
@@ -24,7 +25,8 @@ namespace headrace::task {
 /// from the keys. NULL inputs are passed over, but by count of no column, first and last.
 class builtin_aggregate final : public graph::aggregate_function {
 public:
-  /// @errors type_mismatch  a call on a column type that it does not work on (arrays, maps and rows,
+  /// @errors type_mismatch  a call on a column type that it does not work on (arrays, maps and
+  /// rows,
   ///         sums of strings), or an output of another type than its call gives
   static result<std::unique_ptr<graph::aggregate_function>>
   make(const std::vector<graph::aggregate_call>& calls, const graph::logical_type& input,
@@ -37,8 +39,7 @@ public:
                  std::span<std::byte* const> accumulators,
                  std::span<const std::uint8_t> fresh) override;
   void merge_fixed(std::byte* into, const std::byte* from) override;
-  void result_fixed(const graph::record_batch& keys,
-                    std::span<const std::byte* const> accumulators,
+  void result_fixed(const graph::record_batch& keys, std::span<const std::byte* const> accumulators,
                     graph::batch_builder& out) override;
 
   void add_variable(const graph::record_batch& in, std::uint32_t row,
@@ -54,9 +55,9 @@ private:
     graph::aggregate_kind kind;
     cell_class held;
     graph::physical_type input;
-    std::int32_t column;    ///< of the input; -1 for a count of rows
-    std::uint32_t offset;   ///< of the value in the fixed part; strings: their ordinal
-    std::uint32_t flag;     ///< bit of the flags word
+    std::int32_t column;  ///< of the input; -1 for a count of rows
+    std::uint32_t offset; ///< of the value in the fixed part; strings: their ordinal
+    std::uint32_t flag;   ///< bit of the flags word
     graph::logical_type type;
   };
   /// Where an output column comes from: a key column, or a cell.
@@ -96,7 +97,7 @@ private:
   void close_variable(const std::byte* fixed, const std::vector<byte_string>& strings,
                       byte_string& accumulator) const;
 
-  bool is_by_ = false;       ///< min_by or max_by: cells_[0] orders, the rest is the row
+  bool is_by_ = false; ///< min_by or max_by: cells_[0] orders, the rest is the row
   bool is_max_by_ = false;
   bool is_variable_ = false;
   std::size_t fixed_part_bytes_ = 0;

@@ -15,8 +15,7 @@ public:
   keyed_aggregate_operator(const graph::operator_node& node, const operator_context& context,
                            std::unique_ptr<graph::aggregate_function> function)
       : key_columns_(std::get<graph::keyed_aggregate_spec>(node.spec).key_columns),
-        schema_(node.input_types.front(), key_columns_),
-        opened_with_(context.for_function()),
+        schema_(node.input_types.front(), key_columns_), opened_with_(context.for_function()),
         keys_(schema_, static_cast<std::uint32_t>(context.max_parallelism)),
         function_(std::move(function)),
         out_(std::make_shared<const graph::logical_type>(node.output_type), context.memory) {}

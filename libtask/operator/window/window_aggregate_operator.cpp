@@ -37,8 +37,8 @@ public:
                             std::unique_ptr<graph::window_function> then,
                             const graph::logical_type& result_type)
       : spec_(std::get<graph::window_aggregate_spec>(node.spec)), assigner_(spec_.window),
-        schema_(node.input_types.front(), spec_.key_columns),
-        opened_with_(context.for_function()), metrics_(context.metrics),
+        schema_(node.input_types.front(), spec_.key_columns), opened_with_(context.for_function()),
+        metrics_(context.metrics),
         keys_(schema_, static_cast<std::uint32_t>(context.max_parallelism)),
         function_(std::move(function)), then_(std::move(then)),
         results_(std::make_shared<const graph::logical_type>(result_type), context.memory),
@@ -84,6 +84,7 @@ public:
     return windows_->fold(rows, keys_, assigned_.rows, assigned_.starts_ms);
   }
 
+  using stream_operator::advance;
   status advance(graph::watermark mark) override {
     watermark_ms_ = std::max(watermark_ms_, mark.time_ms);
     return {};
@@ -120,8 +121,8 @@ private:
     if (spec_.late_side < 0)
       metrics_.late_records.add(assigned_.late_rows.size());
     else
-      late_ = rows.with_selection(copied(assigned_.late_rows), assigned_.late_rows.size())
-                  .compact();
+      late_ =
+          rows.with_selection(copied(assigned_.late_rows), assigned_.late_rows.size()).compact();
   }
 
   bool is_end_of_stream() const { return spec_.window.kind == window_kind::end_of_stream; }
@@ -131,9 +132,8 @@ private:
     const auto first = windows_->rows().first_namespace();
     if (!first)
       return false;
-    const bool due = is_end_of_stream()
-                         ? ended_ || watermark_ms_ == graph::watermark::end
-                         : ended_ || assigner_.last_ms(*first) <= watermark_ms_;
+    const bool due = is_end_of_stream() ? ended_ || watermark_ms_ == graph::watermark::end
+                                        : ended_ || assigner_.last_ms(*first) <= watermark_ms_;
     if (due) {
       firing_ = first;
       cursor_ = {};
@@ -145,7 +145,7 @@ private:
     const auto space = *firing_;
     HEADRACE_CHECK(windows_->scan(space, cursor_, budget.rows_max, *piece_));
     if (piece_->size() > 0) {
-      emit_piece(*windows_, space, out);
+      HEADRACE_CHECK(emit_piece(*windows_, space, out));
       if (fired_ && assigner_.cleanup_ms(space) > watermark_ms_)
         HEADRACE_CHECK(fired_->adopt(*piece_, space));
     }
@@ -157,8 +157,8 @@ private:
   }
 
   /// Emits the results of `piece_`, by way of the window function when there is one.
-  void emit_piece(accumulator_table& table, state_namespace space, operator_output& out) {
-    const auto key_rows = piece_->keys.to_batch();
+  status emit_piece(accumulator_table& table, state_namespace space, operator_output& out) {
+    HEADRACE_TRY(const auto key_rows, piece_->keys.to_batch());
     const bool timeless = is_end_of_stream();
     const auto start = timeless ? std::numeric_limits<std::int64_t>::min() : space;
     const auto end = timeless ? std::numeric_limits<std::int64_t>::max() : assigner_.end_ms(space);
@@ -176,6 +176,7 @@ private:
       emit_builder(sides_[i], timeless, end, [&](auto rows) {
         out.emit_side(static_cast<std::int32_t>(i), std::move(rows));
       });
+    return {};
   }
 
   template <class Emit>
@@ -217,7 +218,7 @@ private:
         else
           piece_->variable.push_back(fired_->rows().get(found, i).value_or(byte_view()));
       }
-      emit_piece(*fired_, space, out);
+      HEADRACE_CHECK(emit_piece(*fired_, space, out));
     }
     return {};
   }
@@ -270,8 +271,8 @@ make_window_aggregate_operator(const graph::operator_node& node, const operator_
   const auto& result_type = spec.aggregates.result_type.root() == graph::type_root::null
                                 ? node.output_type
                                 : spec.aggregates.result_type;
-  HEADRACE_TRY(auto function, make_aggregate(spec.aggregates, node.input_types.front(),
-                                             result_type, spec.key_columns, context));
+  HEADRACE_TRY(auto function, make_aggregate(spec.aggregates, node.input_types.front(), result_type,
+                                             spec.key_columns, context));
   std::unique_ptr<graph::window_function> then;
   if (!spec.window_function.is_none()) {
     HEADRACE_TRY(then, make_function<graph::window_function>(context, spec.window_function));

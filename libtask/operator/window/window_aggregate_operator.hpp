@@ -11,13 +11,13 @@ namespace headrace::task {
 /// A window is a namespace of one keyed table, so there are no timers: the watermark decides which
 /// namespaces fire, oldest first; a firing one is scanned in bounded pieces and then dropped whole.
 ///
-///     add(batch)            late rows are counted or go to the late side output; the rest is folded
-///     advance(watermark)    namespaces whose last millisecond is reached are due
-///     drain                 a piece of the oldest one that is due; the next `drain` goes on there
+///     add(batch)            late rows are counted or go to the late side output; the rest is
+///     folded advance(watermark)    namespaces whose last millisecond is reached are due drain a
+///     piece of the oldest one that is due; the next `drain` goes on there
 ///
-/// With allowed lateness a fired window's rows move to a second table, where late rows find them; its
-/// keys are then emitted anew a late row, and dropped when the lateness is over. What is in which
-/// table is all that tells fired from open, so a rescaled restore needs nothing else.
+/// With allowed lateness a fired window's rows move to a second table, where late rows find them;
+/// its keys are then emitted anew a late row, and dropped when the lateness is over. What is in
+/// which table is all that tells fired from open, so a rescaled restore needs nothing else.
 ///
 /// An end-of-stream window is the one namespace 0, and fires at the end of input; it needs no
 /// timestamps. Results of other windows carry the window's last millisecond as timestamp.

@@ -118,8 +118,8 @@ TEST_CASE("the first of a column keeps a NULL, and no value at all sums to NULL"
   const auto output = logical_type::row(
       {{"first", logical_type::integer(), ""}, {"sum", logical_type::integer(), ""}});
 
-  const auto got = fold({{aggregate_kind::first, 1}, {aggregate_kind::sum, 1}}, output,
-                        batch_of(nulls));
+  const auto got =
+      fold({{aggregate_kind::first, 1}, {aggregate_kind::sum, 1}}, output, batch_of(nulls));
 
   CHECK(got.at(0).is_null(0));
   CHECK(got.at(1).is_null(0));
@@ -152,9 +152,9 @@ TEST_CASE("max_by gives the first row that has the largest value") {
 }
 
 TEST_CASE("a sum of strings is refused with its type") {
-  const auto made = builtin_aggregate::make(
-      {{aggregate_kind::sum, 3}}, sales(),
-      logical_type::row({{"s", logical_type::string(), ""}}), std::span<const std::int32_t>());
+  const auto made = builtin_aggregate::make({{aggregate_kind::sum, 3}}, sales(),
+                                            logical_type::row({{"s", logical_type::string(), ""}}),
+                                            std::span<const std::int32_t>());
   REQUIRE_FALSE(made);
   CHECK(made.error().code == errc::type_mismatch);
   CHECK(made.error().message.find("STRING") != std::string::npos);
