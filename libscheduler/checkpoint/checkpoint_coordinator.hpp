@@ -1,0 +1,137 @@
+#pragma once
+
+#include "libscheduler/checkpoint/checkpoint_plan.hpp"
+
+#include "libstate/checkpoint/completed_checkpoint.hpp"
+
+#include "libgraph/job_graph/job_graph.hpp"
+
+#include "libactors/base/ids.hpp"
+#include "libactors/base/result.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace headrace::scheduler {
+
+// What a checkpoint coordinator wants done.
+
+/// Plan over the tasks as they are: answer by on_plan.
+struct plan_tasks {};
+/// Make room for the checkpoint: answer by on_prepared.
+struct prepare_storage {
+  checkpoint_id checkpoint = 0;
+};
+/// Ask every operator coordinator for its snapshot: answer by on_coordinator_snapshot.
+struct snapshot_coordinators {
+  checkpoint_id checkpoint = 0;
+};
+/// Trigger these tasks, then let operator coordinators speak again.
+struct trigger_tasks {
+  checkpoint_id checkpoint = 0;
+  std::int64_t timestamp_ms = 0;
+  std::vector<planned_task> tasks;
+};
+/// Write the manifest: answer by on_stored.
+struct store_checkpoint {
+  std::shared_ptr<state::completed_checkpoint> checkpoint;
+};
+/// The checkpoint is lasting: tell the tasks and operator coordinators.
+struct announce_completed {
+  checkpoint_id checkpoint = 0;
+  std::vector<planned_task> tasks;
+};
+/// The checkpoint is no more: tell the tasks, let operator coordinators speak, clean up.
+struct announce_aborted {
+  checkpoint_id checkpoint = 0;
+  std::vector<planned_task> tasks;
+  error reason;
+};
+/// More checkpoints failed in a row than are tolerated.
+struct give_up {
+  error reason;
+};
+using checkpoint_action =
+    std::variant<plan_tasks, prepare_storage, snapshot_coordinators, trigger_tasks,
+                 store_checkpoint, announce_completed, announce_aborted, give_up>;
+
+/// Takes a job's checkpoints, one at a time. Facts and time in, actions out. Pure; lives in its
+/// endpoint's turns.
+///
+///     due → plan → prepare storage → snapshot coordinators → trigger → acknowledgements → store
+///                       └──── declined, expired, a task ended: aborted ────┘             → completed
+class checkpoint_coordinator {
+public:
+  /// `coordinators`: the operators that have a coordinator.
+  checkpoint_coordinator(std::shared_ptr<const graph::job_graph> job,
+                         std::vector<operator_id> coordinators, std::int64_t now_ms);
+
+  /// Begins a checkpoint when one is due, ends the pending one when it is too old.
+  void poll(std::int64_t now_ms);
+  /// When `poll` may have something to do; nothing: no time matters.
+  std::optional<std::int64_t> next_deadline_ms() const;
+  /// Checkpoints that follow have ids above this one.
+  void continue_after(checkpoint_id checkpoint);
+  /// A task waits for a checkpoint: one more is begun as soon as may be when all triggered ones do.
+  void on_awaited(bool are_all_waiting, std::int64_t now_ms);
+
+  void on_plan(const result<checkpoint_plan>& planned, std::int64_t now_ms);
+  void on_prepared(checkpoint_id checkpoint, const status& outcome, std::int64_t now_ms);
+  void on_coordinator_snapshot(checkpoint_id checkpoint, const operator_id& source,
+                               result<byte_string> snapshot, std::int64_t now_ms);
+  /// An acknowledgement of a checkpoint that is not pending is dropped.
+  void on_acknowledged(checkpoint_id checkpoint, const execution_attempt_id& attempt,
+                       state::task_state_snapshot state, std::int64_t now_ms);
+  void on_declined(checkpoint_id checkpoint, const execution_attempt_id& attempt,
+                   const error& reason, std::int64_t now_ms);
+  /// A task finished, failed or was canceled.
+  void on_task_ended(const execution_attempt_id& attempt, std::int64_t now_ms);
+  void on_stored(checkpoint_id checkpoint, const status& outcome, std::int64_t now_ms);
+
+  /// Ends the pending one, begins no more.
+  void stop(const error& reason);
+
+  std::vector<checkpoint_action> take_actions();
+
+  bool is_storing() const { return pending_ && pending_->at == stage::storing; }
+  std::uint32_t completed_count() const { return completed_count_; }
+
+private:
+  enum class stage : std::uint8_t { planning, preparing, coordinators, tasks, storing };
+  struct pending {
+    checkpoint_id id = 0;
+    stage at = stage::planning;
+    std::int64_t started_ms = 0;     // of the coordinator's clock
+    std::int64_t deadline_ms = 0;
+    checkpoint_plan plan;
+    std::set<operator_id> missing_coordinators;
+    std::set<execution_attempt_id> missing_tasks;
+    std::shared_ptr<state::completed_checkpoint> result;
+  };
+  bool is_pending(checkpoint_id checkpoint, stage at) const;
+  void begin(std::int64_t now_ms);
+  void trigger(std::int64_t now_ms);
+  void end(std::int64_t now_ms);
+  /// `is_failure`: counts against the tolerance.
+  void abort(error reason, bool is_failure, std::int64_t now_ms);
+  void add_state(const execution_attempt_id& attempt, state::task_state_snapshot state);
+
+  std::shared_ptr<const graph::job_graph> job_;
+  std::vector<operator_id> coordinators_;
+  checkpoint_id next_id_ = 1;
+  std::int64_t due_ms_ = 0;
+  bool is_final_wanted_ = false;
+  bool is_stopped_ = false;
+  std::optional<pending> pending_;
+  std::int32_t failures_ = 0; // in a row
+  std::uint32_t completed_count_ = 0;
+  std::vector<checkpoint_action> actions_;
+};
+
+} // namespace headrace::scheduler

@@ -1,0 +1,375 @@
+#include "libscheduler/checkpoint/checkpoint_coordinator_endpoint.hpp"
+
+#include "libscheduler/checkpoint/subtask_state_codec.hpp"
+#include "libscheduler/source/source_mail.hpp"
+
+#include "libstate/checkpoint/redistribution.hpp"
+
+#include "libactors/message/ids_codec.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace headrace::scheduler {
+
+namespace {
+
+/// Reads the newest checkpoint that is whole; corrupt ones are named in `refused`.
+/// @returns null when there is none
+result<std::shared_ptr<const state::completed_checkpoint>>
+read_newest(state::checkpoint_storage& storage, std::vector<error>& refused) {
+  auto ids = storage.list();
+  if (!ids && ids.error().code == errc::file_not_found)
+    return std::shared_ptr<const state::completed_checkpoint>();
+  if (!ids)
+    return ids.error();
+  for (auto id = ids->rbegin(); id != ids->rend(); ++id) {
+    auto checkpoint = storage.read(*id);
+    if (checkpoint)
+      return std::make_shared<const state::completed_checkpoint>(std::move(*checkpoint));
+    refused.push_back(checkpoint.error());
+  }
+  if (!refused.empty())
+    return error(errc::corrupt_snapshot, "no checkpoint of the job can be read", refused.front());
+  return std::shared_ptr<const state::completed_checkpoint>();
+}
+
+std::vector<operator_id> ids_of(const std::map<operator_id, actors::actor_ref>& coordinators) {
+  std::vector<operator_id> ids;
+  for (const auto& [id, ref] : coordinators)
+    ids.push_back(id);
+  return ids;
+}
+
+} // namespace
+
+checkpoint_coordinator_endpoint::checkpoint_coordinator_endpoint(
+    checkpoint_coordinator_options options, actors::actor_ref job_master)
+    : options_(std::move(options)), job_master_(std::move(job_master)) {}
+
+void checkpoint_coordinator_endpoint::on_start() {
+  core_.emplace(options_.job, std::vector<operator_id>{}, now_us() / 1000);
+}
+
+void checkpoint_coordinator_endpoint::on_mail(actors::mail_ptr content) {
+  actors::mail& received = *content;
+  const std::int64_t now = now_us() / 1000;
+  open_mail<coordinators_known>(received, [&](coordinators_known what) {
+    coordinators_ = std::move(what.coordinators);
+    core_.emplace(options_.job, ids_of(coordinators_), now);
+  });
+  open_mail<restore_requested>(received,
+                               [this](const restore_requested& what) { restore(what); });
+  open_mail<plan_made>(received, [&](const plan_made& what) { core_->on_plan(*what.plan, now); });
+  open_mail<task_ended>(received,
+                        [&](const task_ended& what) { core_->on_task_ended(what.attempt, now); });
+  open_mail<checkpoint_acknowledged>(
+      received, [this](const checkpoint_acknowledged& what) { hear(what); });
+  open_mail<checkpoint_declined>(received,
+                                 [this](const checkpoint_declined& what) { hear(what); });
+  open_mail<checkpoint_awaited>(received, [&](const checkpoint_awaited& what) {
+    core_->on_awaited(what.are_all_waiting, now);
+  });
+  open_mail<coordinator_snapshot_taken>(received, [&](coordinator_snapshot_taken what) {
+    if (what.failure.code == errc::none)
+      core_->on_coordinator_snapshot(what.checkpoint, what.source, std::move(what.state), now);
+    else
+      core_->on_coordinator_snapshot(what.checkpoint, what.source, std::move(what.failure), now);
+  });
+  open_mail<job_over>(received, [this](const job_over& what) { end(what); });
+  proceed();
+}
+
+void checkpoint_coordinator_endpoint::proceed() {
+  core_->poll(now_us() / 1000);
+  for (auto actions = core_->take_actions(); !actions.empty(); actions = core_->take_actions()) {
+    for (const auto& action : actions)
+      std::visit([this](const auto& what) { carry_out(what); }, action);
+  }
+  if (timer_)
+    cancel_timer(*timer_);
+  timer_.reset();
+  if (const auto deadline = core_->next_deadline_ms()) {
+    const auto wait = std::max<std::int64_t>(*deadline - now_us() / 1000, 1);
+    timer_ = after(std::chrono::milliseconds(wait), [this] {
+      timer_.reset();
+      proceed();
+    });
+  }
+}
+
+void checkpoint_coordinator_endpoint::carry_out(const plan_tasks& /*what*/) {
+  post(job_master_, plan_wanted{});
+}
+
+void checkpoint_coordinator_endpoint::carry_out(const prepare_storage& what) {
+  on_storage(
+      [id = what.checkpoint](state::checkpoint_storage& storage) { return storage.begin(id); },
+      [this, id = what.checkpoint](const status& outcome) {
+        core_->on_prepared(id, outcome, now_us() / 1000);
+      });
+}
+
+void checkpoint_coordinator_endpoint::carry_out(const snapshot_coordinators& what) {
+  for (const auto& [id, coordinator] : coordinators_)
+    post(coordinator, coordinator_snapshot_wanted{what.checkpoint, self_ref()});
+}
+
+void checkpoint_coordinator_endpoint::carry_out(const trigger_tasks& what) {
+  log().info("checkpoint triggered", {{"checkpoint", std::to_string(what.checkpoint)},
+                                      {"tasks", std::to_string(what.tasks.size())}});
+  for (const planned_task& task : what.tasks) {
+    message_builder<schema::TriggerCheckpoint> order;
+    write(order->initAttempt(), task.attempt);
+    order->setCheckpoint(what.checkpoint);
+    order->setTimestampMs(now_ms());
+    order->setAtLeastOnce(options_.job->checkpoints.at_least_once);
+    tell(task.location, order.finish());
+  }
+  // What they say now reaches a reader behind its trigger.
+  resume_coordinators(what.checkpoint);
+}
+
+void checkpoint_coordinator_endpoint::carry_out(const store_checkpoint& what) {
+  // The core's clock only tells differences; the manifest wants the time of day.
+  const std::int64_t took_ms = what.checkpoint->completed_ms - what.checkpoint->triggered_ms;
+  what.checkpoint->completed_ms = now_ms();
+  what.checkpoint->triggered_ms = what.checkpoint->completed_ms - took_ms;
+  on_storage([checkpoint = what.checkpoint](
+                 state::checkpoint_storage& storage) { return storage.complete(*checkpoint); },
+             [this, checkpoint = what.checkpoint](const status& outcome) {
+               if (outcome)
+                 completed_.push_back(checkpoint);
+               core_->on_stored(checkpoint->id, outcome, now_us() / 1000);
+               for (const auto& waiting : std::exchange(waiting_restores_, {}))
+                 restore(waiting);
+             });
+}
+
+void checkpoint_coordinator_endpoint::carry_out(const announce_completed& what) {
+  const checkpoint_ptr& newest = completed_.back();
+  log().info("checkpoint completed", {{"checkpoint", std::to_string(what.checkpoint)},
+                                      {"bytes", std::to_string(newest->size_bytes())},
+                                      {"directory", newest->directory}});
+  for (const planned_task& task : what.tasks) {
+    message_builder<schema::CheckpointCompleted> news;
+    write(news->initAttempt(), task.attempt);
+    news->setCheckpoint(what.checkpoint);
+    tell(task.location, news.finish());
+  }
+  for (const auto& [id, coordinator] : coordinators_)
+    post(coordinator, coordinator_checkpoint_completed{what.checkpoint});
+  post(job_master_,
+       checkpoint_progress{core_->completed_count(), what.checkpoint, newest->directory});
+  remove_old();
+}
+
+void checkpoint_coordinator_endpoint::carry_out(const announce_aborted& what) {
+  log().warn("checkpoint aborted", {{"checkpoint", std::to_string(what.checkpoint)},
+                                    {"cause", to_string(what.reason)}});
+  for (const planned_task& task : what.tasks) {
+    message_builder<schema::CheckpointAborted> news;
+    write(news->initAttempt(), task.attempt);
+    news->setCheckpoint(what.checkpoint);
+    tell(task.location, news.finish());
+  }
+  resume_coordinators(what.checkpoint);
+  on_storage(
+      [id = what.checkpoint](state::checkpoint_storage& storage) { return storage.abort(id); },
+      [this](const status& outcome) {
+        if (!outcome)
+          log().warn("aborted checkpoint not removed", {{"cause", to_string(outcome.error())}});
+      });
+}
+
+void checkpoint_coordinator_endpoint::carry_out(const give_up& what) {
+  post(job_master_, too_many_checkpoint_failures{what.reason});
+}
+
+void checkpoint_coordinator_endpoint::resume_coordinators(checkpoint_id checkpoint) {
+  for (const auto& [id, coordinator] : coordinators_)
+    post(coordinator, coordinator_resumed{checkpoint});
+}
+
+void checkpoint_coordinator_endpoint::hear(const checkpoint_acknowledged& acknowledged) {
+  auto heard = checked_read([&]() -> status {
+    const auto view = acknowledged.what.view();
+    HEADRACE_TRY(auto state, read_subtask_state(view->getState()));
+    core_->on_acknowledged(view->getCheckpoint(), read_attempt(view->getAttempt()),
+                           std::move(state), now_us() / 1000);
+    return {};
+  });
+  if (!heard)
+    log().warn("acknowledgement unreadable", {{"cause", to_string(heard.error())}});
+}
+
+void checkpoint_coordinator_endpoint::hear(const checkpoint_declined& declined) {
+  auto heard = checked_read([&]() -> status {
+    const auto view = declined.what.view();
+    core_->on_declined(view->getCheckpoint(), read_attempt(view->getAttempt()),
+                       read_error(view->getReason()), now_us() / 1000);
+    return {};
+  });
+  if (!heard)
+    log().warn("decline unreadable", {{"cause", to_string(heard.error())}});
+}
+
+void checkpoint_coordinator_endpoint::restore(const restore_requested& request) {
+  if (core_->is_storing()) {
+    waiting_restores_.push_back(request); // the newest one is about to be known
+    return;
+  }
+  if (request.is_first_start)
+    read_first(request.epoch);
+  else
+    answer_restore(request.epoch);
+}
+
+void checkpoint_coordinator_endpoint::read_first(std::uint64_t epoch) {
+  const graph::checkpoint_spec& spec = options_.job->checkpoints;
+  if (spec.interval_ms <= 0 && spec.restore_from.empty()) {
+    answer_restore(epoch);
+    return;
+  }
+  struct first_read {
+    result<checkpoint_ptr> own = checkpoint_ptr();
+    result<checkpoint_ptr> foreign = checkpoint_ptr();
+    std::vector<error> refused;
+  };
+  auto read = std::make_shared<first_read>();
+  on_storage(
+      [read, from = spec.restore_from,
+       files = options_.files](state::checkpoint_storage& storage) -> status {
+        // Own checkpoints are newer than the one that the job first started from.
+        read->own = read_newest(storage, read->refused);
+        if (read->own && *read->own == nullptr && !from.empty()) {
+          auto given = state::read_checkpoint(*files, from);
+          if (given)
+            read->foreign =
+                checkpoint_ptr(std::make_shared<state::completed_checkpoint>(std::move(*given)));
+          else
+            read->foreign = std::move(given).error();
+        }
+        return {};
+      },
+      [this, read, epoch](const status&) {
+        for (const error& refused : read->refused)
+          log().error("checkpoint refused", {{"cause", to_string(refused)}});
+        for (const auto* outcome : {&read->own, &read->foreign}) {
+          if (!*outcome) {
+            post(job_master_,
+                 restore_done{epoch, std::make_shared<const result<restored_job>>(
+                                         outcome->error())});
+            return;
+          }
+        }
+        if (*read->own != nullptr)
+          completed_.push_back(*read->own);
+        foreign_ = *read->foreign;
+        const checkpoint_ptr& newest = completed_.empty() ? foreign_ : completed_.back();
+        if (newest != nullptr)
+          core_->continue_after(newest->id);
+        answer_restore(epoch);
+      });
+}
+
+void checkpoint_coordinator_endpoint::answer_restore(std::uint64_t epoch) {
+  post(job_master_,
+       restore_done{epoch, std::make_shared<const result<restored_job>>(assign())});
+}
+
+result<restored_job> checkpoint_coordinator_endpoint::assign() const {
+  const checkpoint_ptr from = completed_.empty() ? foreign_ : completed_.back();
+  if (from == nullptr)
+    return restored_job{};
+  std::vector<state::restored_operator> operators;
+  for (const graph::job_vertex& vertex : options_.job->vertices) {
+    for (const graph::operator_node& node : vertex.operators)
+      operators.push_back({node.id, node.name, vertex.parallelism, vertex.max_parallelism, false});
+  }
+  auto assigned = state::assign_states(*from, operators,
+                                       options_.job->checkpoints.allow_non_restored_state);
+  if (!assigned)
+    return error(assigned.error().code,
+                 "checkpoint cannot be restored: " + from->directory, assigned.error());
+  restored_job restored;
+  restored.checkpoint = from->id;
+  for (const graph::job_vertex& vertex : options_.job->vertices) {
+    for (const graph::operator_node& node : vertex.operators) {
+      auto found = assigned->operators.find(node.id);
+      if (found == assigned->operators.end())
+        continue;
+      restored_job::per_operator& part = restored.operators[node.id];
+      part.subtasks = std::move(found->second.subtasks);
+      if (found->second.has_coordinator)
+        part.coordinator = std::move(found->second.coordinator);
+      if (found->second.max_parallelism != vertex.max_parallelism)
+        restored.max_parallelism[vertex.id] = found->second.max_parallelism;
+    }
+  }
+  return restored;
+}
+
+void checkpoint_coordinator_endpoint::remove_old() {
+  const auto retained = static_cast<std::size_t>(std::max(options_.job->checkpoints.retained, 1));
+  while (completed_.size() > retained) {
+    const checkpoint_ptr old = completed_.front();
+    completed_.pop_front();
+    std::vector<state::completed_checkpoint> kept;
+    for (const checkpoint_ptr& checkpoint : completed_)
+      kept.push_back(*checkpoint);
+    on_storage(
+        [old, kept = std::move(kept)](state::checkpoint_storage& storage) {
+          return storage.remove(*old, kept);
+        },
+        [this, old](const status& outcome) {
+          if (!outcome)
+            log().warn("subsumed checkpoint not removed", {{"directory", old->directory},
+                                                           {"cause", to_string(outcome.error())}});
+        });
+  }
+}
+
+void checkpoint_coordinator_endpoint::end(const job_over& how) {
+  core_->stop({errc::checkpoint_declined, "job is over"});
+  // Behind a store that may be under way.
+  on_storage([](state::checkpoint_storage&) { return status(); },
+             [this, how](const status&) {
+               if (!how.keeps_checkpoints) {
+                 while (!completed_.empty()) {
+                   on_storage(
+                       [old = completed_.front()](state::checkpoint_storage& storage) {
+                         return storage.remove(*old, {});
+                       },
+                       [](const status&) {});
+                   completed_.pop_front();
+                 }
+               }
+               on_storage([](state::checkpoint_storage&) { return status(); },
+                          [this](const status&) { post(job_master_, cleaned_up{}); });
+             });
+}
+
+void checkpoint_coordinator_endpoint::on_storage(storage_step step, storage_then then) {
+  storage_queue_.emplace_back(std::move(step), std::move(then));
+  next_storage_step();
+}
+
+void checkpoint_coordinator_endpoint::next_storage_step() {
+  if (is_storage_busy_ || storage_queue_.empty())
+    return;
+  is_storage_busy_ = true;
+  auto [step, then] = std::move(storage_queue_.front());
+  storage_queue_.pop_front();
+  run_blocking<status>(
+      [storage = options_.storage, step = std::move(step)] { return step(*storage); },
+      [this, then = std::move(then)](const status& outcome) {
+        is_storage_busy_ = false;
+        then(outcome);
+        next_storage_step();
+        proceed();
+      });
+}
+
+} // namespace headrace::scheduler

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "libscheduler/checkpoint/checkpoint_plan.hpp"
+#include "libscheduler/execution_graph/job_mail.hpp"
+
+#include "libstate/handle/state_handle.hpp"
+
+#include "libactors/base/bytes.hpp"
+#include "libactors/base/error.hpp"
+#include "libactors/message/message.hpp"
+#include "libactors/rpc/actor_ref.hpp"
+#include "schema/checkpoint.capnp.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::scheduler {
+
+// What a job master tells its checkpoint coordinator.
+
+/// The operators' coordinators, by operator. First, before any other.
+struct coordinators_known {
+  static constexpr auto kind = job_mail_kind::coordinators_known;
+  std::map<operator_id, actors::actor_ref> coordinators;
+};
+/// Tasks start, or start again: find what they restore. Answered by restore_done.
+struct restore_requested {
+  static constexpr auto kind = job_mail_kind::restore_requested;
+  std::uint64_t epoch = 0;
+  bool is_first_start = false;
+};
+struct plan_made {
+  static constexpr auto kind = job_mail_kind::plan_made;
+  std::shared_ptr<const result<checkpoint_plan>> plan;
+};
+struct task_ended {
+  static constexpr auto kind = job_mail_kind::task_ended;
+  execution_attempt_id attempt;
+};
+struct checkpoint_acknowledged {
+  static constexpr auto kind = job_mail_kind::checkpoint_acknowledged;
+  message<schema::AcknowledgeCheckpoint> what;
+};
+struct checkpoint_declined {
+  static constexpr auto kind = job_mail_kind::checkpoint_declined;
+  message<schema::DeclineCheckpoint> what;
+};
+/// A task has read everything and waits.
+struct checkpoint_awaited {
+  static constexpr auto kind = job_mail_kind::checkpoint_awaited;
+  bool are_all_waiting = false;
+};
+/// No more checkpoints; keep or remove those that are there. Answered by cleaned_up.
+struct job_over {
+  static constexpr auto kind = job_mail_kind::job_over;
+  bool keeps_checkpoints = false;
+};
+
+// What a checkpoint coordinator tells its job master.
+
+/// What the tasks of a job restore. A value.
+struct restored_job {
+  checkpoint_id checkpoint = 0; ///< 0: there is none, all start without state
+  struct per_operator {
+    std::vector<state::operator_subtask_state> subtasks;
+    std::optional<byte_string> coordinator;
+  };
+  std::map<operator_id, per_operator> operators;
+  std::map<vertex_id, std::int32_t> max_parallelism; ///< where it is not the graph's
+};
+struct restore_done {
+  static constexpr auto kind = job_mail_kind::restore_done;
+  std::uint64_t epoch = 0;
+  std::shared_ptr<const result<restored_job>> outcome;
+};
+struct plan_wanted {
+  static constexpr auto kind = job_mail_kind::plan_wanted;
+};
+struct checkpoint_progress {
+  static constexpr auto kind = job_mail_kind::checkpoint_progress;
+  std::uint32_t completed = 0;
+  checkpoint_id newest = 0;
+  std::string newest_path;
+};
+/// The job is to restart.
+struct too_many_checkpoint_failures {
+  static constexpr auto kind = job_mail_kind::too_many_checkpoint_failures;
+  error reason;
+};
+struct cleaned_up {
+  static constexpr auto kind = job_mail_kind::cleaned_up;
+};
+
+} // namespace headrace::scheduler

@@ -1,0 +1,225 @@
+#include "libscheduler/resource/resource_manager_endpoint.hpp"
+
+#include "libactors/message/ids_codec.hpp"
+#include "libactors/rpc/address_codec.hpp"
+
+#include <utility>
+
+namespace headrace::scheduler {
+
+std::vector<reported_slot> read_slot_report(schema::SlotReport::Reader in) {
+  std::vector<reported_slot> slots;
+  for (const auto slot : in.getSlots())
+    slots.push_back({slot.getIndex(), read_id<allocation_id>(slot.getAllocation()),
+                     read_id<job_id>(slot.getJob())});
+  return slots;
+}
+
+resource_manager_endpoint::resource_manager_endpoint(resource_manager_settings settings,
+                                                     std::unique_ptr<worker_launcher> launcher)
+    : settings_(settings), launcher_(std::move(launcher)), executor_beats_(settings.heartbeat),
+      job_beats_(settings.heartbeat) {
+  on_ask<schema::RegisterTaskExecutor, schema::RegistrationReply>(
+      [this](const auto& request, auto back) { register_executor(request, std::move(back)); });
+  on_ask<schema::RegisterJobMaster, schema::RegistrationReply>(
+      [this](const auto& request, auto back) { register_job(request, std::move(back)); });
+  on_tell<schema::DeclareResources>(
+      [this](const auto& declaration, const actors::address&) { declare(declaration); });
+  on_tell<schema::SlotAvailable>(
+      [this](const auto& available, const actors::address&) { hear_slot(available); });
+  on_tell<schema::Heartbeat>(
+      [this](const auto& beat, const actors::address&) { hear_heartbeat(beat); });
+  on_tell<schema::Disconnect>(
+      [this](const auto& farewell, const actors::address&) { hear_disconnect(farewell); });
+}
+
+void resource_manager_endpoint::on_start() {
+  slots_.emplace(environment().random);
+  if (launcher_ == nullptr)
+    launcher_ = std::make_unique<standalone_launcher>();
+  after(settings_.heartbeat.interval, [this] { beat(); });
+}
+
+void resource_manager_endpoint::accept(actors::reply_to<schema::RegistrationReply>& back) {
+  message_builder<schema::RegistrationReply> reply;
+  auto accepted = reply->initAccepted();
+  write(accepted.initToken(), current_fencing_token());
+  accepted.setInstance(self().instance);
+  back.send(reply.finish());
+}
+
+void resource_manager_endpoint::register_executor(
+    const message<schema::RegisterTaskExecutor>& request,
+    actors::reply_to<schema::RegistrationReply> back) {
+  const auto view = request.view();
+  const auto id = read_id<task_executor_id>(view->getId());
+  actors::address location = actors::read_address(view->getAddress());
+  const auto slots = read_slot_report(view->getSlots());
+  log().info("task executor registered", {{"task_executor", to_string(id)},
+                                          {"address", to_string(location)},
+                                          {"slots", std::to_string(slots.size())}});
+  monitor(location);
+  executors_[id] = {std::move(location), view->getMemoryBytes()};
+  executor_beats_.heard(id, now_us());
+  slots_->add_executor(id, slots);
+  accept(back);
+  match();
+}
+
+void resource_manager_endpoint::register_job(const message<schema::RegisterJobMaster>& request,
+                                             actors::reply_to<schema::RegistrationReply> back) {
+  const auto view = request.view();
+  const auto job = read_id<job_id>(view->getJob());
+  actors::address master = actors::read_address(view->getAddress());
+  log().info("job master registered", {{"job", to_string(job)}, {"address", to_string(master)}});
+  monitor(master);
+  jobs_[job] = {std::move(master), read_id<fencing_token>(view->getToken())};
+  job_beats_.heard(job, now_us());
+  accept(back);
+}
+
+void resource_manager_endpoint::declare(const message<schema::DeclareResources>& declaration) {
+  const auto view = declaration.view();
+  const auto job = read_id<job_id>(view->getJob());
+  const auto known = jobs_.find(job);
+  if (known == jobs_.end() || known->second.master != actors::read_address(view->getJobMaster())) {
+    log().warn("slots declared by an unknown job master", {{"job", to_string(job)}});
+    return;
+  }
+  slots_->declare(job, view->getSlots());
+  match();
+}
+
+void resource_manager_endpoint::hear_slot(const message<schema::SlotAvailable>& available) {
+  const auto view = available.view();
+  slots_->slot_freed(read_id<task_executor_id>(view->getTaskExecutor()),
+                     view->getSlot().getIndex());
+  match();
+}
+
+void resource_manager_endpoint::hear_heartbeat(const message<schema::Heartbeat>& beat) {
+  const auto view = beat.view();
+  const auto executor = read_id<task_executor_id>(view->getFrom());
+  const auto job = read_id<job_id>(view->getFrom());
+  if (const auto known = executors_.find(executor); known != executors_.end()) {
+    executor_beats_.heard(executor, now_us());
+    if (view->hasSlots())
+      slots_->update_executor(executor, read_slot_report(view->getSlots()));
+    if (!view->getIsReply())
+      tell(known->second.location, message_builder<schema::Heartbeat>().finish());
+    match();
+  } else if (jobs_.contains(job)) {
+    job_beats_.heard(job, now_us());
+  }
+}
+
+void resource_manager_endpoint::hear_disconnect(const message<schema::Disconnect>& farewell) {
+  const auto view = farewell.view();
+  const std::string cause = view->getCause().cStr();
+  if (const auto job = read_id<job_id>(view->getFrom()); jobs_.contains(job))
+    lose_job(job, cause);
+  else
+    lose_executor(read_id<task_executor_id>(view->getFrom()), cause);
+}
+
+void resource_manager_endpoint::beat() {
+  for (const auto& executor : executor_beats_.take_silent(now_us()))
+    lose_executor(executor, "heartbeat timed out");
+  for (const auto& job : job_beats_.take_silent(now_us()))
+    lose_job(job, "heartbeat timed out");
+  message_builder<schema::Heartbeat> builder;
+  const auto question = builder.finish();
+  for (const auto& [id, entry] : executors_)
+    tell(entry.location, question);
+  for (const auto& [id, entry] : jobs_)
+    tell(entry.master, question, entry.token);
+  after(settings_.heartbeat.interval, [this] { beat(); });
+}
+
+void resource_manager_endpoint::on_peer_ended(const actors::address& peer, const error& cause) {
+  for (const auto& [id, entry] : executors_) {
+    if (entry.location == peer) {
+      lose_executor(task_executor_id(id), to_string(cause));
+      return;
+    }
+  }
+  for (const auto& [id, entry] : jobs_) {
+    if (entry.master == peer) {
+      lose_job(job_id(id), to_string(cause));
+      return;
+    }
+  }
+}
+
+void resource_manager_endpoint::lose_executor(const task_executor_id& executor,
+                                              const std::string& cause) {
+  if (executors_.erase(executor) == 0)
+    return;
+  log().warn("task executor lost", {{"task_executor", to_string(executor)}, {"cause", cause}});
+  executor_beats_.remove(executor);
+  slots_->remove_executor(executor);
+  match();
+}
+
+void resource_manager_endpoint::lose_job(const job_id& job, const std::string& cause) {
+  if (jobs_.erase(job) == 0)
+    return;
+  log().info("job master left", {{"job", to_string(job)}, {"cause", cause}});
+  job_beats_.remove(job);
+  slots_->remove_job(job);
+  match();
+}
+
+void resource_manager_endpoint::match() {
+  // One decision for all that arrives together.
+  if (std::exchange(is_match_due_, true))
+    return;
+  later([this] {
+    is_match_due_ = false;
+    const slot_decisions made = slots_->decide();
+    for (const slot_grant& what : made.grants)
+      grant(what);
+    for (const slot_shortage& shortage : made.shortages) {
+      const auto job = jobs_.find(shortage.job);
+      if (job == jobs_.end())
+        continue;
+      log().warn("not enough slots", {{"job", to_string(shortage.job)},
+                                      {"required", std::to_string(shortage.required)},
+                                      {"available", std::to_string(shortage.available)}});
+      message_builder<schema::NotEnoughSlots> news;
+      write(news->initJob(), shortage.job);
+      news->setRequired(shortage.required);
+      news->setAvailable(shortage.available);
+      tell(job->second.master, news.finish(), job->second.token);
+    }
+    launcher_->want_slots(made.missing);
+  });
+}
+
+void resource_manager_endpoint::grant(const slot_grant& what) {
+  const auto job = jobs_.find(what.job);
+  const auto executor = executors_.find(what.executor);
+  if (job == jobs_.end() || executor == executors_.end()) {
+    slots_->slot_freed(what.executor, what.index);
+    return;
+  }
+  message_builder<schema::AllocateSlot> request;
+  request->setIndex(what.index);
+  write(request->initAllocation(), what.allocation);
+  write(request->initJob(), what.job);
+  actors::write(request->initJobMaster(), job->second.master);
+  write(request->initJobMasterToken(), job->second.token);
+  ask<schema::Acknowledge>(
+      executor->second.location, request.finish(), settings_.ask_timeout,
+      [this, what](const result<message<schema::Acknowledge>>& answer) {
+        slots_->grant_answered(what.executor, what.allocation, answer.has_value());
+        if (!answer) {
+          log().warn("slot not granted", {{"task_executor", to_string(what.executor)},
+                                          {"slot", std::to_string(what.index)},
+                                          {"cause", to_string(answer.error())}});
+          match();
+        }
+      });
+}
+
+} // namespace headrace::scheduler

@@ -1,0 +1,76 @@
+#pragma once
+
+#include "libscheduler/failover/heartbeat_book.hpp"
+#include "libscheduler/resource/slot_manager.hpp"
+#include "libscheduler/resource/worker_launcher.hpp"
+
+#include "libactors/rpc/endpoint.hpp"
+#include "schema/error.capnp.h"
+#include "schema/registration.capnp.h"
+#include "schema/slot.capnp.h"
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace headrace::scheduler {
+
+struct resource_manager_settings {
+  heartbeat_settings heartbeat;
+  std::chrono::milliseconds ask_timeout{10'000};
+};
+
+/// Knows the cluster's task executors and the jobs that run on them: registers both, beats hearts
+/// with both, and gives free slots to job masters as they declare. One a cluster.
+class resource_manager_endpoint final : public actors::endpoint {
+public:
+  /// `launcher` may be null: standalone.
+  resource_manager_endpoint(resource_manager_settings settings,
+                            std::unique_ptr<worker_launcher> launcher);
+
+private:
+  struct executor_entry {
+    actors::address location;
+    std::uint64_t memory_bytes = 0;
+  };
+  struct job_entry {
+    actors::address master;
+    fencing_token token;
+  };
+
+  void on_start() override;
+  void on_peer_ended(const actors::address& peer, const error& cause) override;
+
+  void register_executor(const message<schema::RegisterTaskExecutor>& request,
+                         actors::reply_to<schema::RegistrationReply> back);
+  void register_job(const message<schema::RegisterJobMaster>& request,
+                    actors::reply_to<schema::RegistrationReply> back);
+  void declare(const message<schema::DeclareResources>& declaration);
+  void hear_slot(const message<schema::SlotAvailable>& available);
+  void hear_heartbeat(const message<schema::Heartbeat>& beat);
+  void hear_disconnect(const message<schema::Disconnect>& farewell);
+  void beat();
+
+  void lose_executor(const task_executor_id& executor, const std::string& cause);
+  void lose_job(const job_id& job, const std::string& cause);
+  /// Decides, then grants slots and tells of shortages.
+  void match();
+  void grant(const slot_grant& what);
+  void accept(actors::reply_to<schema::RegistrationReply>& back);
+
+  resource_manager_settings settings_;
+  std::unique_ptr<worker_launcher> launcher_;
+  std::optional<slot_manager> slots_;
+  std::map<task_executor_id, executor_entry> executors_;
+  std::map<job_id, job_entry> jobs_;
+  heartbeat_book<task_executor_id> executor_beats_;
+  heartbeat_book<job_id> job_beats_;
+  bool is_match_due_ = false;
+};
+
+/// Reads the slots of a report.
+std::vector<reported_slot> read_slot_report(schema::SlotReport::Reader in);
+
+} // namespace headrace::scheduler
