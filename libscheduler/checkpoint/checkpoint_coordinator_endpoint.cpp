@@ -17,22 +17,22 @@ namespace {
 
 /// Reads the newest checkpoint that is whole; corrupt ones are named in `refused`.
 /// @returns null when there is none
-result<std::shared_ptr<const state::completed_checkpoint>>
-read_newest(state::checkpoint_storage& storage, std::vector<error>& refused) {
+result<std::shared_ptr<const headrace::state::completed_checkpoint>>
+read_newest(headrace::state::checkpoint_storage& storage, std::vector<error>& refused) {
   auto ids = storage.list();
   if (!ids && ids.error().code == errc::file_not_found)
-    return std::shared_ptr<const state::completed_checkpoint>();
+    return std::shared_ptr<const headrace::state::completed_checkpoint>();
   if (!ids)
     return ids.error();
   for (auto id = ids->rbegin(); id != ids->rend(); ++id) {
     auto checkpoint = storage.read(*id);
     if (checkpoint)
-      return std::make_shared<const state::completed_checkpoint>(std::move(*checkpoint));
+      return std::make_shared<const headrace::state::completed_checkpoint>(std::move(*checkpoint));
     refused.push_back(checkpoint.error());
   }
   if (!refused.empty())
     return error(errc::corrupt_snapshot, "no checkpoint of the job can be read", refused.front());
-  return std::shared_ptr<const state::completed_checkpoint>();
+  return std::shared_ptr<const headrace::state::completed_checkpoint>();
 }
 
 std::vector<operator_id> ids_of(const std::map<operator_id, actors::actor_ref>& coordinators) {
@@ -105,7 +105,7 @@ void checkpoint_coordinator_endpoint::carry_out(const plan_tasks& /*what*/) {
 
 void checkpoint_coordinator_endpoint::carry_out(const prepare_storage& what) {
   on_storage(
-      [id = what.checkpoint](state::checkpoint_storage& storage) { return storage.begin(id); },
+      [id = what.checkpoint](headrace::state::checkpoint_storage& storage) { return storage.begin(id); },
       [this, id = what.checkpoint](const status& outcome) {
         core_->on_prepared(id, outcome, now_us() / 1000);
       });
@@ -137,7 +137,7 @@ void checkpoint_coordinator_endpoint::carry_out(const store_checkpoint& what) {
   what.checkpoint->completed_ms = now_ms();
   what.checkpoint->triggered_ms = what.checkpoint->completed_ms - took_ms;
   on_storage([checkpoint = what.checkpoint](
-                 state::checkpoint_storage& storage) { return storage.complete(*checkpoint); },
+                 headrace::state::checkpoint_storage& storage) { return storage.complete(*checkpoint); },
              [this, checkpoint = what.checkpoint](const status& outcome) {
                if (outcome)
                  completed_.push_back(checkpoint);
@@ -176,7 +176,7 @@ void checkpoint_coordinator_endpoint::carry_out(const announce_aborted& what) {
   }
   resume_coordinators(what.checkpoint);
   on_storage(
-      [id = what.checkpoint](state::checkpoint_storage& storage) { return storage.abort(id); },
+      [id = what.checkpoint](headrace::state::checkpoint_storage& storage) { return storage.abort(id); },
       [this](const status& outcome) {
         if (!outcome)
           log().warn("aborted checkpoint not removed", {{"cause", to_string(outcome.error())}});
@@ -195,9 +195,9 @@ void checkpoint_coordinator_endpoint::resume_coordinators(checkpoint_id checkpoi
 void checkpoint_coordinator_endpoint::hear(const checkpoint_acknowledged& acknowledged) {
   auto heard = checked_read([&]() -> status {
     const auto view = acknowledged.what.view();
-    HEADRACE_TRY(auto state, read_subtask_state(view->getState()));
+    HEADRACE_TRY(auto snapshot, read_subtask_state(view->getState()));
     core_->on_acknowledged(view->getCheckpoint(), read_attempt(view->getAttempt()),
-                           std::move(state), now_us() / 1000);
+                           std::move(snapshot), now_us() / 1000);
     return {};
   });
   if (!heard)
@@ -240,14 +240,14 @@ void checkpoint_coordinator_endpoint::read_first(std::uint64_t epoch) {
   auto read = std::make_shared<first_read>();
   on_storage(
       [read, from = spec.restore_from,
-       files = options_.files](state::checkpoint_storage& storage) -> status {
+       files = options_.files](headrace::state::checkpoint_storage& storage) -> status {
         // Own checkpoints are newer than the one that the job first started from.
         read->own = read_newest(storage, read->refused);
         if (read->own && *read->own == nullptr && !from.empty()) {
-          auto given = state::read_checkpoint(*files, from);
+          auto given = headrace::state::read_checkpoint(*files, from);
           if (given)
             read->foreign =
-                checkpoint_ptr(std::make_shared<state::completed_checkpoint>(std::move(*given)));
+                checkpoint_ptr(std::make_shared<headrace::state::completed_checkpoint>(std::move(*given)));
           else
             read->foreign = std::move(given).error();
         }
@@ -283,12 +283,12 @@ result<restored_job> checkpoint_coordinator_endpoint::assign() const {
   const checkpoint_ptr from = completed_.empty() ? foreign_ : completed_.back();
   if (from == nullptr)
     return restored_job{};
-  std::vector<state::restored_operator> operators;
+  std::vector<headrace::state::restored_operator> operators;
   for (const graph::job_vertex& vertex : options_.job->vertices) {
     for (const graph::operator_node& node : vertex.operators)
       operators.push_back({node.id, node.name, vertex.parallelism, vertex.max_parallelism, false});
   }
-  auto assigned = state::assign_states(*from, operators,
+  auto assigned = headrace::state::assign_states(*from, operators,
                                        options_.job->checkpoints.allow_non_restored_state);
   if (!assigned)
     return error(assigned.error().code,
@@ -316,11 +316,11 @@ void checkpoint_coordinator_endpoint::remove_old() {
   while (completed_.size() > retained) {
     const checkpoint_ptr old = completed_.front();
     completed_.pop_front();
-    std::vector<state::completed_checkpoint> kept;
+    std::vector<headrace::state::completed_checkpoint> kept;
     for (const checkpoint_ptr& checkpoint : completed_)
       kept.push_back(*checkpoint);
     on_storage(
-        [old, kept = std::move(kept)](state::checkpoint_storage& storage) {
+        [old, kept = std::move(kept)](headrace::state::checkpoint_storage& storage) {
           return storage.remove(*old, kept);
         },
         [this, old](const status& outcome) {
@@ -334,19 +334,19 @@ void checkpoint_coordinator_endpoint::remove_old() {
 void checkpoint_coordinator_endpoint::end(const job_over& how) {
   core_->stop({errc::checkpoint_declined, "job is over"});
   // Behind a store that may be under way.
-  on_storage([](state::checkpoint_storage&) { return status(); },
+  on_storage([](headrace::state::checkpoint_storage&) { return status(); },
              [this, how](const status&) {
                if (!how.keeps_checkpoints) {
                  while (!completed_.empty()) {
                    on_storage(
-                       [old = completed_.front()](state::checkpoint_storage& storage) {
+                       [old = completed_.front()](headrace::state::checkpoint_storage& storage) {
                          return storage.remove(*old, {});
                        },
                        [](const status&) {});
                    completed_.pop_front();
                  }
                }
-               on_storage([](state::checkpoint_storage&) { return status(); },
+               on_storage([](headrace::state::checkpoint_storage&) { return status(); },
                           [this](const status&) { post(job_master_, cleaned_up{}); });
              });
 }

@@ -19,7 +19,7 @@ namespace headrace::scheduler {
 /// What a job's checkpoint coordinator is made from. `files` lives longer.
 struct checkpoint_coordinator_options {
   std::shared_ptr<const graph::job_graph> job;
-  std::shared_ptr<state::checkpoint_storage> storage; ///< of this job; used by its steps only
+  std::shared_ptr<headrace::state::checkpoint_storage> storage; ///< of this job; used by its steps only
   file_system* files = nullptr;                       ///< for the checkpoint to restore from
 };
 
@@ -33,8 +33,8 @@ public:
                                   actors::actor_ref job_master);
 
 private:
-  using checkpoint_ptr = std::shared_ptr<const state::completed_checkpoint>;
-  using storage_step = std::function<status(state::checkpoint_storage&)>;
+  using checkpoint_ptr = std::shared_ptr<const headrace::state::completed_checkpoint>;
+  using storage_step = std::function<status(headrace::state::checkpoint_storage&)>;
   using storage_then = std::function<void(const status&)>;
 
   void on_mail(actors::mail_ptr content) override;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include "libscheduler/execution_graph/execution_graph.hpp"
+
+#include "schema/job.capnp.h"
+#include "schema/task.capnp.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace::scheduler {
+
+/// What a task's newest report counts.
+struct task_figures {
+  std::uint64_t records_in = 0;
+  std::uint64_t records_out = 0;
+  std::uint64_t skipped_records = 0;
+  std::uint64_t late_records = 0;
+};
+task_figures read_figures(schema::TaskMetrics::Reader in);
+
+/// What is known of a job besides its execution graph.
+struct job_facts {
+  std::int64_t started_ms = 0;
+  std::int64_t ended_ms = 0;
+  std::uint32_t restarts = 0;
+  std::uint32_t completed_checkpoints = 0;
+  checkpoint_id newest_checkpoint = 0;
+  std::string newest_checkpoint_path;
+  checkpoint_id restored_checkpoint = 0;
+  error failure;
+  std::string waiting_for;
+  std::vector<task_figures> figures; ///< by task
+};
+
+void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
+                  const job_facts& facts);
+void write_result(schema::JobResult::Builder out, const execution_graph& graph,
+                  const job_facts& facts);
+
+} // namespace headrace::scheduler
