@@ -306,6 +306,7 @@ table_image heap_table::image() const {
   table_image out;
   out.description = description_;
   out.layout = layout_;
+  out.stamp_at = layout_.fixed_at;
   out.directories.reserve(directories_.size());
   for (const auto& [space, directory] : directories_) {
     if (directory->row_count() > 0)

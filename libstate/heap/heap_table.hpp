@@ -14,6 +14,7 @@ namespace headrace::state {
 struct table_image {
   state_description description;
   row_layout layout;
+  std::uint32_t stamp_at = 0; ///< of the TTL stamp in a row, when the description has a TTL
   std::vector<directory_image> directories;
 };
 
@@ -59,7 +60,6 @@ public:
   const std::map<state_namespace, std::unique_ptr<heap_directory>>& directories() const {
     return directories_;
   }
-  void set_description(state_description description) { description_ = std::move(description); }
   table_image image() const;
 
 private:

@@ -58,6 +58,7 @@ key_batch::key_batch(key_schema schema, std::int32_t max_parallelism)
     : schema_(std::move(schema)), max_parallelism_(max_parallelism) {
   HEADRACE_ASSERT(max_parallelism >= 1 && max_parallelism <= graph::max_parallelism_most,
                   "key groups are within their bounds");
+  encoded_.offsets.assign(1, 0);
   encoded_.bytes.reserve(64); // beyond what a string holds in itself: views survive a move
 }
 

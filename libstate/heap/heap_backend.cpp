@@ -1,0 +1,168 @@
+#include "libstate/heap/heap_backend.hpp"
+
+#include "libstate/heap/heap_snapshot_job.hpp"
+#include "libgraph/function/failure.hpp"
+
+#include <cstring>
+
+namespace headrace::state {
+
+namespace {
+
+bool is_user_kind(table_kind kind) {
+  return kind != table_kind::operator_rows && kind != table_kind::timers;
+}
+
+std::size_t extra_bytes(const state_description& description) {
+  return description.ttl_ms > 0 ? stamp_bytes : 0;
+}
+
+} // namespace
+
+heap_backend::heap_backend(keyed_backend_setup setup)
+    : setup_(std::move(setup)), pool_(std::make_shared<page_pool>(setup_.budget)) {}
+
+heap_backend::~heap_backend() = default;
+
+heap_backend::state_entry heap_backend::make_entry(const state_description& description) {
+  state_entry made;
+  if (description.kind == table_kind::map)
+    made.map = std::make_unique<heap_map>(*pool_, setup_.key.shape(), description);
+  else
+    made.table =
+        std::make_unique<heap_table>(*pool_, setup_.key, setup_.key.shape(), setup_.max_parallelism,
+                                     description, extra_bytes(description));
+  return made;
+}
+
+result<heap_backend::state_entry*> heap_backend::open(const state_description& wanted) {
+  HEADRACE_ASSERT(wanted.layout.fixed_bytes % 8 == 0 &&
+                      wanted.layout.fixed_bytes <= value_layout::fixed_bytes_max,
+                  "fixed values are words, few");
+  HEADRACE_ASSERT(wanted.ttl_ms == 0 || is_user_kind(wanted.kind), "only user states expire");
+  const auto found = states_.find(wanted.name);
+  if (found == states_.end())
+    return &states_.emplace(wanted.name, make_entry(wanted)).first->second;
+  HEADRACE_CHECK(check_compatible(found->second.description(), wanted));
+  if (found->second.description().ttl_ms != wanted.ttl_ms)
+    rebuild_with(found->second, wanted);
+  return &found->second;
+}
+
+/// Copies a restored state into one with another TTL. Values that had no stamp begin to age now.
+void heap_backend::rebuild_with(state_entry& entry, const state_description& wanted) {
+  HEADRACE_ASSERT(!entry.value_handle && !entry.list_handle && !entry.map_handle,
+                  "a state is opened with one TTL");
+  const auto& before = entry.description();
+  const auto now = setup_.time == nullptr ? 0 : setup_.time->wall_ms();
+  auto made = make_entry(wanted);
+  if (entry.map) {
+    entry.map->for_each(
+        [&](const key_ref& key, byte_view entry_key, byte_view value, std::int64_t stamp) {
+          made.map->put(key, entry_key, value, before.ttl_ms > 0 ? stamp : now);
+        });
+    entry.map = std::move(made.map);
+    return;
+  }
+  const bool frames_change =
+      before.kind == table_kind::list && (before.ttl_ms > 0) != (wanted.ttl_ms > 0);
+  byte_string elements;
+  for (const auto& [space, from] : entry.table->directories()) {
+    auto& to = made.table->make_directory(space);
+    const auto& old_layout = entry.table->layout();
+    const auto& layout = made.table->layout();
+    from->visit(0, [&, source = from.get()](std::uint32_t number, const std::byte* row) {
+      auto* copy = to.row(to.add(source->key_of(number), page_pool::no_snapshot));
+      std::int64_t stamp = now;
+      if (before.ttl_ms > 0)
+        std::memcpy(&stamp, row + old_layout.fixed_at, sizeof(stamp));
+      if (wanted.ttl_ms > 0)
+        std::memcpy(copy + layout.fixed_at, &stamp, sizeof(stamp));
+      auto value = old_layout.value(row).view();
+      if (frames_change) {
+        restamp_elements(value, before.ttl_ms > 0, wanted.ttl_ms > 0, now, elements);
+        value = elements;
+      }
+      to.blobs().replace(layout.value(copy), value);
+      return true;
+    });
+  }
+  entry.table = std::move(made.table);
+}
+
+result<keyed_table*> heap_backend::open_table(const state_description& wanted) {
+  if (wanted.kind == table_kind::map)
+    return error(errc::internal, "a map state is no table: `" + wanted.name + "`");
+  HEADRACE_TRY(auto* const entry, open(wanted));
+  return static_cast<keyed_table*>(entry->table.get());
+}
+
+heap_backend::state_entry& heap_backend::open_for_user(const graph::state_descriptor& descriptor,
+                                                       table_kind kind) {
+  state_description wanted;
+  wanted.name = descriptor.name;
+  wanted.kind = kind;
+  wanted.value_type = descriptor.value_type;
+  wanted.entry_key_type =
+      kind == table_kind::map ? descriptor.key_type : graph::logical_type::null();
+  wanted.layout = value_layout::variable();
+  wanted.ttl_ms = descriptor.ttl_ms;
+  auto opened = open(wanted);
+  if (!opened)
+    throw graph::failure(std::move(opened).error());
+  return **opened;
+}
+
+graph::value_access& heap_backend::value(const graph::state_descriptor& descriptor) {
+  auto& entry = open_for_user(descriptor, static_cast<table_kind>(descriptor.kind));
+  if (!entry.value_handle)
+    entry.value_handle = std::make_unique<heap_value_access>(*entry.table, current_, setup_.time);
+  return *entry.value_handle;
+}
+
+graph::list_access& heap_backend::list(const graph::state_descriptor& descriptor) {
+  auto& entry = open_for_user(descriptor, table_kind::list);
+  if (!entry.list_handle)
+    entry.list_handle = std::make_unique<heap_list_access>(*entry.table, current_, setup_.time);
+  return *entry.list_handle;
+}
+
+graph::map_access& heap_backend::map(const graph::state_descriptor& descriptor) {
+  auto& entry = open_for_user(descriptor, table_kind::map);
+  if (!entry.map_handle)
+    entry.map_handle = std::make_unique<heap_map_access>(*entry.map, current_, setup_.time);
+  return *entry.map_handle;
+}
+
+void heap_backend::set_current_key(const key_batch& keys, std::size_t row) {
+  current_.key = keys.at(row);
+  ++current_.version;
+}
+
+result<std::unique_ptr<snapshot_job>> heap_backend::snapshot(checkpoint_id) {
+  heap_snapshot_job::plan plan{setup_.key,
+                               setup_.max_parallelism,
+                               setup_.groups,
+                               setup_.time == nullptr ? 0 : setup_.time->wall_ms(),
+                               {}};
+  plan.tables.reserve(states_.size());
+  for (const auto& [name, entry] : states_)
+    plan.tables.push_back(entry.table ? entry.table->image() : entry.map->image());
+  std::unique_ptr<snapshot_job> job =
+      std::make_unique<heap_snapshot_job>(std::move(plan), pool_, pool_->hold());
+  return job;
+}
+
+std::uint64_t heap_backend::row_count() const {
+  std::uint64_t out = 0;
+  for (const auto& [name, entry] : states_)
+    out += entry.table ? entry.table->row_count() : entry.map->row_count();
+  return out;
+}
+
+result<std::unique_ptr<keyed_backend>> heap_state_backend::make(keyed_backend_setup setup) {
+  std::unique_ptr<keyed_backend> made = std::make_unique<heap_backend>(std::move(setup));
+  return made;
+}
+
+} // namespace headrace::state

@@ -1,0 +1,74 @@
+#pragma once
+
+#include "libstate/backend/keyed_backend.hpp"
+#include "libstate/heap/heap_map.hpp"
+#include "libstate/heap/heap_states.hpp"
+#include "libstate/heap/heap_table.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headrace::state {
+
+/// Keyed state in memory. See keyed_backend.
+class heap_backend final : public keyed_backend {
+public:
+  explicit heap_backend(keyed_backend_setup setup);
+  ~heap_backend() override;
+
+  status restore(const std::vector<keyed_state_handle>& handles) override;
+  result<keyed_table*> open_table(const state_description& wanted) override;
+
+  graph::value_access& value(const graph::state_descriptor& descriptor) override;
+  graph::list_access& list(const graph::state_descriptor& descriptor) override;
+  graph::map_access& map(const graph::state_descriptor& descriptor) override;
+
+  void set_current_key(const key_batch& keys, std::size_t row) override;
+  key_ref current_key() const override { return current_.key; }
+
+  result<std::unique_ptr<snapshot_job>> snapshot(checkpoint_id checkpoint) override;
+  void notify_completed(checkpoint_id) override {}
+  void notify_aborted(checkpoint_id) override {}
+
+  const key_schema& key() const override { return setup_.key; }
+  key_group_range groups() const override { return setup_.groups; }
+  std::int32_t max_parallelism() const override { return setup_.max_parallelism; }
+  std::uint64_t row_count() const override;
+  std::uint64_t size_bytes() const override { return pool_->size_bytes(); }
+
+private:
+  class restorer;
+  /// One state: a table, or a map; and its handles.
+  struct state_entry {
+    std::unique_ptr<heap_table> table;
+    std::unique_ptr<heap_map> map;
+    std::unique_ptr<graph::value_access> value_handle;
+    std::unique_ptr<graph::list_access> list_handle;
+    std::unique_ptr<graph::map_access> map_handle;
+    const state_description& description() const {
+      return table ? table->description() : map->description();
+    }
+  };
+
+  state_entry make_entry(const state_description& description);
+  result<state_entry*> open(const state_description& wanted);
+  void rebuild_with(state_entry& entry, const state_description& wanted);
+  state_entry& open_for_user(const graph::state_descriptor& descriptor, table_kind kind);
+  status restore_one(const keyed_state_handle& handle);
+
+  keyed_backend_setup setup_;
+  std::shared_ptr<page_pool> pool_;
+  std::map<std::string, state_entry, std::less<>> states_; ///< before pool_ in death
+  state::current_key current_;
+};
+
+/// Makes heap backends: `state.backend.type: hashmap`.
+class heap_state_backend final : public state_backend {
+public:
+  std::string_view name() const override { return "hashmap"; }
+  result<std::unique_ptr<keyed_backend>> make(keyed_backend_setup setup) override;
+};
+
+} // namespace headrace::state

@@ -1,0 +1,111 @@
+#pragma once
+
+#include "libstate/heap/heap_map.hpp"
+#include "libstate/heap/heap_table.hpp"
+#include "libgraph/function/state.hpp"
+#include "libactors/base/clock.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace headrace::state {
+
+/// The key that the handles of one backend mean. `version` rises whenever it changes.
+struct current_key {
+  key_ref key;
+  std::uint64_t version = 0;
+};
+
+/// Rows of user states hold a blob, and a stamp in front of it when they expire.
+inline constexpr std::size_t stamp_bytes = 8;
+
+// The handles of user functions. Each remembers where the current key's row is, so that a get and a
+// put cost one look-up. On the mailbox only. Expired values are removed when they are met.
+
+class heap_row_cursor {
+public:
+  heap_row_cursor(heap_table& table, const current_key& current, const clock* time);
+  /// The row of the current key, or none. One whose stamp has expired is removed first when
+  /// `is_whole` (a value; the elements of a list expire one by one).
+  std::uint32_t find(bool is_whole);
+  /// The row of the current key, made when it is not there.
+  std::uint32_t make();
+  void erase();
+  void touch(std::uint32_t row);
+  std::int64_t now_ms() const { return time_ == nullptr ? 0 : time_->wall_ms(); }
+  std::int64_t ttl_ms() const { return table_->description().ttl_ms; }
+  heap_directory& directory() const { return *directory_; }
+  blob& value(std::uint32_t row, bool to_write);
+  std::uint64_t key_version() const { return current_->version; }
+
+private:
+  heap_table* table_;
+  const current_key* current_;
+  const clock* time_;
+  heap_directory* directory_;
+  std::uint64_t version_ = 0;
+  std::uint32_t row_ = heap_directory::none;
+};
+
+class heap_value_access final : public graph::value_access {
+public:
+  heap_value_access(heap_table& table, const current_key& current, const clock* time)
+      : cursor_(table, current, time) {}
+  std::optional<byte_view> get() override;
+  void put(byte_view value) override;
+  void clear() override { cursor_.erase(); }
+
+private:
+  heap_row_cursor cursor_;
+};
+
+/// Elements as a blob of (stamp when they expire, varint length, bytes).
+class heap_list_access final : public graph::list_access {
+public:
+  heap_list_access(heap_table& table, const current_key& current, const clock* time)
+      : cursor_(table, current, time) {}
+  std::size_t size() override;
+  byte_view at(std::size_t index) override;
+  void add(byte_view element) override;
+  void clear() override;
+
+private:
+  void load();
+  heap_row_cursor cursor_;
+  std::uint64_t loaded_ = 0; ///< version of the key whose elements are loaded; 0: none
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> elements_; ///< offset, size
+  byte_string scratch_;
+};
+
+class heap_map_access final : public graph::map_access {
+public:
+  heap_map_access(heap_map& map, const current_key& current, const clock* time)
+      : map_(&map), current_(&current), time_(time) {}
+  std::optional<byte_view> get(byte_view key) override;
+  void put(byte_view key, byte_view value) override;
+  void remove(byte_view key) override;
+  void clear() override { map_->clear(current_->key); }
+  bool is_empty() override;
+  void for_each(bool (*visit)(void* context, byte_view key, byte_view value),
+                void* context) override;
+
+private:
+  bool is_expired(std::uint32_t entry) const;
+  std::int64_t now_ms() const { return time_ == nullptr ? 0 : time_->wall_ms(); }
+  heap_map* map_;
+  const current_key* current_;
+  const clock* time_;
+};
+
+/// Whether what was written at `stamp_ms` has expired.
+inline bool is_expired(std::int64_t stamp_ms, std::int64_t ttl_ms, std::int64_t now_ms) {
+  return ttl_ms > 0 && now_ms - stamp_ms >= ttl_ms;
+}
+/// Copies the elements of a list that have not expired. `elements` has stamps.
+void copy_unexpired(byte_view elements, std::int64_t ttl_ms, std::int64_t now_ms, byte_string& out);
+
+/// Copies the elements of a list into the form with or without stamps.
+void restamp_elements(byte_view elements, bool has_stamps, bool wants_stamps, std::int64_t now_ms,
+                      byte_string& out);
+
+} // namespace headrace::state
