@@ -78,8 +78,8 @@ FOLDERS = """
     libscheduler/execution_graph
     libscheduler/slot
     libscheduler/failover
-    libscheduler/checkpoint
     libscheduler/source
+    libscheduler/checkpoint
     libscheduler/schedule
     libscheduler/ha
     libscheduler/artifact
@@ -123,7 +123,7 @@ HOMES = [
     (r"boost/(asio|beast)", ["libactors/http", "libactors/transport"]),
     (r"boost/", []),
     (r"caf/", ["libactors/rpc", "libactors/transport", "libactors/supervision"]),
-    (r"(capnp|kj)/", ["schema", "libactors", "libgraph"]),
+    (r"(capnp|kj)/", ["schema", "libactors", "libgraph", "libscheduler/checkpoint"]),
     (r"date/", ["libgraph/expression", "libgraph/types"]),
     (r"doctest/", TESTS),
     (r"fast_float/", []),
