@@ -1,0 +1,341 @@
+#include "libscheduler/dispatcher/dispatcher_endpoint.hpp"
+
+#include "libscheduler/job_master/job_master_endpoint.hpp"
+
+#include "libgraph/job_graph/job_graph_codec.hpp"
+
+#include "libactors/message/ids_codec.hpp"
+
+#include <utility>
+
+namespace headrace::scheduler {
+
+namespace {
+
+error unknown(const job_id& job) {
+  return {errc::job_not_found, "no such job: " + to_string(job)};
+}
+
+/// Makes a message of a part of another.
+template <class S>
+message<S> copy_out(typename S::Reader part) {
+  capnp::MallocMessageBuilder arena;
+  arena.setRoot(part);
+  return message<S>(any_message(type_id_of<S>(), capnp::messageToFlatArray(arena)));
+}
+
+/// Collects the statuses of all jobs while their masters answer.
+struct status_gathering {
+  std::map<job_id, message<schema::JobStatus>> statuses;
+  std::size_t missing = 0;
+  actors::reply_to<schema::JobList> back;
+
+  void send() {
+    message_builder<schema::JobList> reply;
+    auto list = reply->initJobs(static_cast<unsigned>(statuses.size()));
+    unsigned at = 0;
+    for (const auto& [id, one] : statuses)
+      list.setWithCaveats(at++, *one.view());
+    back.send(reply.finish());
+  }
+};
+
+} // namespace
+
+dispatcher_endpoint::dispatcher_endpoint(dispatcher_settings settings,
+                                         std::shared_ptr<job_store> store,
+                                         std::shared_ptr<const job_services> services)
+    : settings_(settings), store_(std::move(store)), services_(std::move(services)),
+      book_(settings.ended_jobs_max) {
+  on_ask<schema::SubmitJob, schema::SubmitJobReply>(
+      [this](const auto& request, auto back) { submit(request, std::move(back)); });
+  on_ask<schema::CancelJob, schema::Acknowledge>(
+      [this](const auto& request, auto back) { cancel(request, std::move(back)); });
+  on_ask<schema::RequestJobStatus, schema::JobStatus>(
+      [this](const auto& request, auto back) { answer_status(request, std::move(back)); });
+  on_ask<schema::RequestJobResult, schema::JobResult>(
+      [this](const auto& request, auto back) { answer_result(request, std::move(back)); });
+  on_ask<schema::ListJobs, schema::JobList>(
+      [this](const auto&, auto back) { answer_list(std::move(back)); });
+  on_ask<schema::FetchCollected, schema::CollectedRows>(
+      [this](const auto& request, auto back) { answer_fetch(request, std::move(back)); });
+  on_tell<schema::JobEnded>([this](const auto& how, const actors::address&) { hear_end(how); });
+}
+
+void dispatcher_endpoint::on_start() { recover(); }
+
+void dispatcher_endpoint::recover() {
+  struct loaded {
+    result<std::vector<graph::job_graph>> jobs = std::vector<graph::job_graph>();
+    std::vector<error> refused;
+  };
+  auto read = std::make_shared<loaded>();
+  on_store(
+      [read](job_store& store) -> status {
+        read->jobs = store.load(read->refused);
+        return {};
+      },
+      [this, read](const status&) {
+        for (const error& refused : read->refused)
+          log().error("stored job refused", {{"cause", to_string(refused)}});
+        if (!read->jobs) {
+          fatal({errc::storage_failed, "stored jobs cannot be read", read->jobs.error()});
+          return;
+        }
+        for (graph::job_graph& stored : *read->jobs) {
+          auto job = std::make_shared<const graph::job_graph>(std::move(stored));
+          if (!book_.add(job->id, job->name, environment().time.wall_ms()))
+            continue;
+          log().info("job recovered", {{"job", to_string(job->id)}, {"name", job->name}});
+          start_master(job);
+        }
+      });
+}
+
+void dispatcher_endpoint::submit(const message<schema::SubmitJob>& request,
+                                 actors::reply_to<schema::SubmitJobReply> back) {
+  auto decoded = checked_read([&] {
+    return graph::decode(request.view()->getGraph().getAs<schema::JobGraph>());
+  });
+  if (!decoded) {
+    log().warn("job refused", {{"cause", to_string(decoded.error())}});
+    back.fail(decoded.error());
+    return;
+  }
+  if (decoded->id.is_none())
+    decoded->id = environment().random.next_id<job_id>();
+  auto job = std::make_shared<const graph::job_graph>(std::move(*decoded));
+  auto graph = execution_graph::build(job);
+  const auto added = graph ? book_.add(job->id, job->name, environment().time.wall_ms())
+                           : status(graph.error());
+  if (!added) {
+    back.fail(added.error());
+    return;
+  }
+  log().info("job submitted", {{"job", to_string(job->id)}, {"name", job->name}});
+  auto answer = std::make_shared<actors::reply_to<schema::SubmitJobReply>>(std::move(back));
+  on_store([job](job_store& store) { return store.put(*job); },
+           [this, job, answer](const status& stored) {
+             if (!stored) {
+               book_.forget(job->id);
+               answer->fail({stored.error().code, "job cannot be stored", stored.error()});
+               return;
+             }
+             start_master(job);
+             message_builder<schema::SubmitJobReply> reply;
+             write(reply->initJob(), job->id);
+             answer->send(reply.finish());
+           });
+}
+
+void dispatcher_endpoint::start_master(const job_ptr& job) {
+  const auto token = environment().random.next_id<fencing_token>();
+  const std::string name = "jobmaster-" + to_string(job->id);
+  masters_[name] = job->id;
+  const actors::address master = spawn(
+      std::make_unique<job_master_endpoint>(job, token, self(), services_),
+      {name, "job_master", actors::placement::control, actors::supervision::notify, true});
+  if (book_.started(job->id, master, token)) {
+    message_builder<schema::CancelJob> order;
+    write(order->initJob(), job->id);
+    ask<schema::Acknowledge>(master, order.finish(), settings_.ask_timeout,
+                             [](const result<message<schema::Acknowledge>>&) {}, token);
+  }
+}
+
+template <class Reply, class Request>
+void dispatcher_endpoint::pass_on(const job_book::running_job& job,
+                                  const message<Request>& request,
+                                  actors::reply_to<Reply> back) {
+  auto answer = std::make_shared<actors::reply_to<Reply>>(std::move(back));
+  ask<Reply>(
+      job.master, request, settings_.ask_timeout,
+      [answer](const result<message<Reply>>& reply) {
+        if (reply)
+          answer->send(*reply);
+        else
+          answer->fail(reply.error());
+      },
+      job.token);
+}
+
+void dispatcher_endpoint::cancel(const message<schema::CancelJob>& request,
+                                 actors::reply_to<schema::Acknowledge> back) {
+  const auto job = read_id<job_id>(request.view()->getJob());
+  if (auto* running = book_.find_running(job)) {
+    if (!running->master.is_none()) {
+      pass_on<schema::Acknowledge>(*running, request, std::move(back));
+      return;
+    }
+    running->is_cancel_wanted = true;
+  } else if (book_.find_ended(job) == nullptr) {
+    back.fail(unknown(job));
+    return;
+  }
+  back.send(message_builder<schema::Acknowledge>().finish()); // an ended job needs no cancel
+}
+
+message<schema::JobStatus>
+dispatcher_endpoint::created_status(const job_id& job, const job_book::running_job& known) {
+  message_builder<schema::JobStatus> reply;
+  write(reply->initJob(), job);
+  reply->setName(known.name);
+  reply->setState(schema::JobState::CREATED);
+  reply->setStartedMs(known.submitted_ms);
+  return reply.finish();
+}
+
+void dispatcher_endpoint::answer_status(const message<schema::RequestJobStatus>& request,
+                                        actors::reply_to<schema::JobStatus> back) {
+  const auto job = read_id<job_id>(request.view()->getJob());
+  if (const auto* running = book_.find_running(job)) {
+    if (running->master.is_none())
+      back.send(created_status(job, *running));
+    else
+      pass_on<schema::JobStatus>(*running, request, std::move(back));
+  } else if (const auto* ended = book_.find_ended(job)) {
+    back.send(copy_out<schema::JobStatus>(ended->how.view()->getStatus()));
+  } else {
+    back.fail(unknown(job));
+  }
+}
+
+void dispatcher_endpoint::answer_result(const message<schema::RequestJobResult>& request,
+                                        actors::reply_to<schema::JobResult> back) {
+  const auto job = read_id<job_id>(request.view()->getJob());
+  if (const auto* ended = book_.find_ended(job)) {
+    back.send(copy_out<schema::JobResult>(ended->how.view()->getResult()));
+    return;
+  }
+  if (book_.find_running(job) == nullptr) {
+    back.fail(unknown(job));
+    return;
+  }
+  auto& waiting = waiting_[job];
+  waiting.push_back(std::move(back));
+  if (waiting.size() > settings_.waiting_clients_max) {
+    // Its deadline is over, most likely: clients ask again after theirs.
+    waiting.front().fail({errc::timed_out, "too many wait for the job: " + to_string(job)});
+    waiting.pop_front();
+  }
+}
+
+void dispatcher_endpoint::answer_list(actors::reply_to<schema::JobList> back) {
+  auto gathering = std::make_shared<status_gathering>();
+  gathering->back = std::move(back);
+  for (const job_id& job : book_.ended_jobs())
+    gathering->statuses[job] =
+        copy_out<schema::JobStatus>(book_.find_ended(job)->how.view()->getStatus());
+  for (const auto& [job, running] : book_.running()) {
+    gathering->statuses[job] = created_status(job, running); // unless its master answers
+    gathering->missing += running.master.is_none() ? 0 : 1;
+  }
+  if (gathering->missing == 0) {
+    gathering->send();
+    return;
+  }
+  for (const auto& [job, running] : book_.running()) {
+    if (running.master.is_none())
+      continue;
+    message_builder<schema::RequestJobStatus> question;
+    write(question->initJob(), job);
+    ask<schema::JobStatus>(
+        running.master, question.finish(), settings_.ask_timeout,
+        [gathering, id = job](const result<message<schema::JobStatus>>& answer) {
+          if (answer)
+            gathering->statuses[id] = *answer;
+          if (--gathering->missing == 0)
+            gathering->send();
+        },
+        running.token);
+  }
+}
+
+void dispatcher_endpoint::answer_fetch(const message<schema::FetchCollected>& request,
+                                       actors::reply_to<schema::CollectedRows> back) {
+  const auto view = request.view();
+  const auto job = read_id<job_id>(view->getJob());
+  const auto* running = book_.find_running(job);
+  if (running != nullptr && !running->master.is_none()) {
+    pass_on<schema::CollectedRows>(*running, request, std::move(back));
+    return;
+  }
+  if (const auto at = lingering_.find(job); at != lingering_.end()) {
+    job_book::running_job master;
+    master.master = at->second.first;
+    master.token = at->second.second;
+    pass_on<schema::CollectedRows>(master, request, std::move(back));
+    return;
+  }
+  if (running == nullptr && book_.find_ended(job) == nullptr) {
+    back.fail(unknown(job));
+    return;
+  }
+  message_builder<schema::CollectedRows> reply; // not started, or all was fetched
+  reply->setNextOffset(view->getOffset());
+  reply->setIsLast(running == nullptr);
+  back.send(reply.finish());
+}
+
+void dispatcher_endpoint::hear_end(const message<schema::JobEnded>& how) {
+  const auto job = read_id<job_id>(how.view()->getResult().getJob());
+  const auto* running = book_.find_running(job);
+  if (running == nullptr)
+    return;
+  lingering_[job] = {running->master, running->token};
+  book_.ended(job, how);
+  log().info("job ended", {{"job", to_string(job)}});
+  after_end(job);
+}
+
+void dispatcher_endpoint::on_child_ended(const std::string& name, const error& cause) {
+  const auto master = masters_.find(name);
+  if (master == masters_.end())
+    return;
+  const job_id job = master->second;
+  masters_.erase(master);
+  lingering_.erase(job);
+  if (!book_.master_lost(job, cause, environment().time.wall_ms()))
+    return; // it had said how the job ended
+  log().error("job master lost", {{"job", to_string(job)}, {"cause", to_string(cause)}});
+  after_end(job);
+}
+
+void dispatcher_endpoint::after_end(const job_id& job) {
+  if (auto waiting = waiting_.extract(job)) {
+    const auto* ended = book_.find_ended(job);
+    for (auto& back : waiting.mapped()) {
+      if (ended != nullptr)
+        back.send(copy_out<schema::JobResult>(ended->how.view()->getResult()));
+      else
+        back.fail(unknown(job));
+    }
+  }
+  on_store([job](job_store& store) { return store.remove(job); },
+           [this, job](const status& removed) {
+             if (!removed)
+               log().error("ended job not removed from the store",
+                           {{"job", to_string(job)}, {"cause", to_string(removed.error())}});
+           });
+}
+
+void dispatcher_endpoint::on_store(store_step step, store_then then) {
+  store_queue_.emplace_back(std::move(step), std::move(then));
+  next_store_step();
+}
+
+void dispatcher_endpoint::next_store_step() {
+  if (is_store_busy_ || store_queue_.empty())
+    return;
+  is_store_busy_ = true;
+  auto [step, then] = std::move(store_queue_.front());
+  store_queue_.pop_front();
+  run_blocking<status>([store = store_, step = std::move(step)] { return step(*store); },
+                       [this, then = std::move(then)](const status& outcome) {
+                         is_store_busy_ = false;
+                         then(outcome);
+                         next_store_step();
+                       });
+}
+
+} // namespace headrace::scheduler

@@ -1,0 +1,80 @@
+#pragma once
+
+#include "libscheduler/dispatcher/job_book.hpp"
+#include "libscheduler/dispatcher/job_store.hpp"
+#include "libscheduler/job_master/job_services.hpp"
+
+#include "libactors/rpc/endpoint.hpp"
+#include "schema/error.capnp.h"
+#include "schema/job.capnp.h"
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace headrace::scheduler {
+
+struct dispatcher_settings {
+  std::chrono::milliseconds ask_timeout{10'000};
+  std::size_t ended_jobs_max = 100;      ///< whose results are kept
+  std::size_t waiting_clients_max = 64;  ///< that wait for the result of one job
+};
+
+/// Takes jobs in, stores them, runs a job master for each, and answers clients about them. A job
+/// master's end takes no other job down. One a cluster.
+class dispatcher_endpoint final : public actors::endpoint {
+public:
+  /// `services`, `store`: shared with all job masters and executor steps.
+  dispatcher_endpoint(dispatcher_settings settings, std::shared_ptr<job_store> store,
+                      std::shared_ptr<const job_services> services);
+
+private:
+  using job_ptr = std::shared_ptr<const graph::job_graph>;
+  using store_step = std::function<status(job_store&)>;
+  using store_then = std::function<void(const status&)>;
+
+  void on_start() override;
+  void on_child_ended(const std::string& name, const error& cause) override;
+
+  void submit(const message<schema::SubmitJob>& request,
+              actors::reply_to<schema::SubmitJobReply> back);
+  void start_master(const job_ptr& job);
+  void cancel(const message<schema::CancelJob>& request,
+              actors::reply_to<schema::Acknowledge> back);
+  void answer_status(const message<schema::RequestJobStatus>& request,
+                     actors::reply_to<schema::JobStatus> back);
+  void answer_result(const message<schema::RequestJobResult>& request,
+                     actors::reply_to<schema::JobResult> back);
+  void answer_list(actors::reply_to<schema::JobList> back);
+  void answer_fetch(const message<schema::FetchCollected>& request,
+                    actors::reply_to<schema::CollectedRows> back);
+  void hear_end(const message<schema::JobEnded>& how);
+  void after_end(const job_id& job);
+  void recover();
+
+  /// Asks a job master and hands its answer on.
+  template <class Reply, class Request>
+  void pass_on(const job_book::running_job& job, const message<Request>& request,
+               actors::reply_to<Reply> back);
+  /// A status for a job whose master is not there yet.
+  static message<schema::JobStatus> created_status(const job_id& job,
+                                                   const job_book::running_job& known);
+  void on_store(store_step step, store_then then);
+  void next_store_step();
+
+  dispatcher_settings settings_;
+  std::shared_ptr<job_store> store_;
+  std::shared_ptr<const job_services> services_;
+  job_book book_;
+  std::map<job_id, std::deque<actors::reply_to<schema::JobResult>>> waiting_;
+  std::map<job_id, std::pair<actors::address, fencing_token>> lingering_; // ended, rows to fetch
+  std::map<std::string, job_id> masters_;                                 // child's name → job
+  std::deque<std::pair<store_step, store_then>> store_queue_;
+  bool is_store_busy_ = false;
+};
+
+} // namespace headrace::scheduler
