@@ -96,8 +96,10 @@ status column::validate() const {
     return malformed("too many rows", type_);
   if (parts_.validity && parts_.validity->size_bytes() < (parts_.size + 7) / 8)
     return malformed("validity too short", type_);
-  if (!parts_.validity && physical == physical_type::none && parts_.size > 0)
-    return malformed("values of type NULL", type_);
+  if (physical == physical_type::none)
+    for (std::size_t row = 0; row < parts_.size; ++row)
+      if (!is_null(row))
+        return malformed("a value of type NULL", type_);
   const auto values_bytes = is_listed ? (parts_.size + 1) * sizeof(std::int32_t)
                                       : parts_.size * static_cast<std::size_t>(type_.width_bytes());
   if (values_bytes > 0 && (!parts_.values || parts_.values->size_bytes() < values_bytes))

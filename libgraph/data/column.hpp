@@ -17,14 +17,15 @@ namespace headrace::graph {
 /// the column's data buffers. Position-independent. Unused inline bytes are zero, so equal short
 /// strings are equal 16 bytes.
 struct alignas(16) string_slot {
+  struct data_place {
+    std::uint32_t buffer_index;
+    std::uint32_t offset;
+  };
   std::uint32_t size = 0;
   char prefix[4] = {};
   union {
     char rest[8];
-    struct {
-      std::uint32_t buffer_index;
-      std::uint32_t offset;
-    } place;
+    data_place place;
   };
   static constexpr std::uint32_t inline_max = 12;
   string_slot() : rest{} {}

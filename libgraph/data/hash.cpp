@@ -22,9 +22,15 @@ constexpr std::uint64_t seed = 0x243f6a8885a308d3ULL;
 constexpr std::uint64_t null_word = 0x13198a2e03707344ULL;
 constexpr std::uint64_t short_head = 0xa4093822299f31d0ULL;
 constexpr std::uint64_t short_tail = 0x082efa98ec4e6c89ULL;
+constexpr std::uint64_t row_word = 0xbe5466cf34e90c6cULL;
 constexpr std::uint64_t null_row = 0x452821e638d01377ULL;
 
 std::uint64_t add_word(std::uint64_t hash, std::uint64_t word) { return mix64(hash ^ word); }
+
+/// Adds the hash of a part. Multiplied, so that part and whole, hashed alike, are not symmetric.
+std::uint64_t add_part(std::uint64_t hash, std::uint64_t part) {
+  return add_word(hash, part * 0x9e3779b97f4a7c15ULL);
+}
 
 template <class T>
 std::uint64_t add_value(std::uint64_t hash, T value) {
@@ -96,17 +102,19 @@ void add_lists(const column& keys, RowAt row_at, std::size_t count, std::uint64_
     std::uint64_t sum = 0;
     for (; element != end; ++element) {
       if (is_ordered)
-        hash = add_word(hash, *element);
+        hash = add_part(hash, *element);
       else
         sum += *element;
     }
-    hashes[i] = is_ordered ? hash : add_word(hash, sum);
+    hashes[i] = is_ordered ? hash : add_part(hash, sum);
   }
 }
 
 template <class RowAt>
 void add_rows(const column& keys, RowAt row_at, std::size_t count, std::uint64_t* hashes) {
   const std::vector<std::uint64_t> before(hashes, hashes + count);
+  for (std::size_t i = 0; i < count; ++i)
+    hashes[i] = add_word(hashes[i], row_word); // a row of NULLs is not a NULL row
   for (const auto& each : keys.content().children)
     add_column(*each, row_at, count, hashes);
   // What lies in the fields of a NULL row does not count.

@@ -3,6 +3,7 @@
 #include "libgraph/data/gather.hpp"
 #include "libactors/base/assert.hpp"
 
+#include <limits>
 #include <numeric>
 
 namespace headrace::graph {

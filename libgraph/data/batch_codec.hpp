@@ -1,0 +1,51 @@
+#pragma once
+
+#include "libgraph/data/record_batch.hpp"
+#include "libactors/base/bytes.hpp"
+#include "libactors/base/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace headrace::graph {
+
+/// Writes a batch as bytes that are read in place: the buffers of its columns, each at a multiple
+/// of
+/// 64. Only selected rows, and of strings only the bytes that they name. The same rows give the
+/// same bytes, however they lay before. The type is not written: both ends know it.
+///
+///     header   magic, header size, rows, flags; then for each column (fields and elements behind
+///              their parent): rows, whether it has validity, the sizes of its string data
+///     body     timestamps, kinds; then for each column validity, values, string data
+///     padding  64 bytes, so that wide loads may pass the end
+class batch_encoding {
+public:
+  /// Shares the batch; nothing is copied yet, but where rows are selected.
+  explicit batch_encoding(const record_batch& batch);
+
+  std::size_t size_bytes() const { return size_bytes_; }
+  /// Fills size_bytes() bytes.
+  void write_to(std::byte* out) const;
+
+private:
+  record_batch batch_;
+  byte_string header_;
+  std::size_t size_bytes_ = 0;
+};
+
+/// Rows in one batch at most, in decoded bytes.
+inline constexpr std::size_t batch_rows_max = std::size_t{1} << 26U;
+
+byte_string encode_batch(const record_batch& batch);
+
+/// Reads a batch of the given type. Every size, offset and view is checked.
+///
+/// @param owner  keeps `bytes` alive: the columns then lie in place when `bytes` is aligned to 64.
+///               Without it, or unaligned, the bytes are copied once.
+/// @errors malformed_message  bytes that `batch_encoding` cannot have written for this type
+result<record_batch> decode_batch(row_type_ptr type, byte_view bytes,
+                                  std::shared_ptr<const void> owner = nullptr);
+
+} // namespace headrace::graph
