@@ -1,0 +1,396 @@
+#include "libtask/format/json_decoder.hpp"
+
+#include "libtask/format/decode_input.hpp"
+#include "libtask/format/special_scanner.hpp"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headrace::task {
+namespace {
+
+using graph::batch_builder;
+using graph::column_builder;
+using graph::decode_origin;
+using graph::decoded;
+using graph::logical_type;
+using graph::physical_type;
+using simdjson::ondemand::json_type;
+
+/// The fields of a row type by name, and which of them the current record has had.
+class field_plan {
+public:
+  explicit field_plan(const logical_type& type) : type_(&type), seen_(type.fields().size()) {
+    for (std::size_t i = 0; i < type.fields().size(); ++i)
+      sorted_.emplace_back(type.fields()[i].name, i);
+    std::sort(sorted_.begin(), sorted_.end());
+  }
+
+  const logical_type& type() const { return *type_; }
+  void start_record() {
+    ++record_;
+    expected_ = 0;
+  }
+  /// The field of that name; -1 when there is none. Guesses that fields come in order.
+  int find(std::string_view name) {
+    const auto& fields = type_->fields();
+    if (expected_ < fields.size() && fields[expected_].name == name)
+      return static_cast<int>(expected_++);
+    const auto found = std::lower_bound(
+        sorted_.begin(), sorted_.end(), name,
+        [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
+    if (found == sorted_.end() || found->first != name)
+      return -1;
+    expected_ = found->second + 1;
+    return static_cast<int>(found->second);
+  }
+  /// Marks a field; false when the record had it before.
+  bool mark(std::size_t index) { return std::exchange(seen_[index], record_) != record_; }
+  bool has(std::size_t index) const { return seen_[index] == record_; }
+
+private:
+  const logical_type* type_;
+  std::vector<std::pair<std::string_view, std::size_t>> sorted_;
+  std::vector<std::uint64_t> seen_; ///< record number that had the field last
+  std::uint64_t record_ = 0;
+  std::size_t expected_ = 0;
+};
+
+/// A value and, for rows inside it, the plans of their fields.
+struct value_plan {
+  explicit value_plan(const logical_type& of) : type(&of) {
+    if (of.physical() == physical_type::row)
+      fields.emplace(of);
+    for (std::size_t i = 0; i < of.storage_child_count(); ++i)
+      children.emplace_back(of.storage_child(i));
+  }
+  const logical_type* type;
+  std::optional<field_plan> fields;
+  std::vector<value_plan> children;
+};
+
+std::string_view without_spaces(std::string_view token) {
+  while (!token.empty() && (token.back() == ' ' || token.back() == '\t' || token.back() == '\r' ||
+                            token.back() == '\n'))
+    token.remove_suffix(1);
+  return token;
+}
+
+class json_decoder final : public graph::decoder {
+public:
+  json_decoder(json_options options, graph::row_type_ptr type)
+      : options_(std::move(options)), type_(std::move(type)), plan_(*type_) {}
+
+  result<decoded> decode(byte_view input, bool last, const decode_origin& origin,
+                         std::size_t rows_max, const graph::buffer_ptr& owner,
+                         batch_builder& out) override;
+
+private:
+  bool decode_record(byte_view line, bool is_padded, batch_builder& out);
+  template <class Builders>
+  bool append_fields(value_plan& plan, simdjson::ondemand::object& object, std::size_t rows,
+                     Builders&& builder_of);
+  bool append_value(value_plan& plan, simdjson::ondemand::value value, column_builder& out);
+  bool append_scalar_value(const logical_type& type, simdjson::ondemand::value& value,
+                           json_type kind, column_builder& out);
+  bool append_raw(simdjson::ondemand::value& value, json_type kind, column_builder& out);
+  bool append_array(value_plan& plan, simdjson::ondemand::value& value, column_builder& out);
+  bool append_map(value_plan& plan, simdjson::ondemand::value& value, column_builder& out);
+  bool append_row(value_plan& plan, simdjson::ondemand::value& value, column_builder& out);
+  bool read_key(simdjson::ondemand::field& field, std::string_view& out);
+
+  bool fail(std::string reason, const char* at = nullptr);
+  bool fail(simdjson::error_code code) {
+    return fail(std::string("no JSON object: ") + simdjson::error_message(code));
+  }
+  bool mismatch(const logical_type& wanted, std::string_view token);
+
+  json_options options_;
+  graph::row_type_ptr type_;
+  value_plan plan_;
+  simdjson::ondemand::parser parser_;
+  std::string padded_;     ///< a line too near to the end of its input to be read in place
+  bool can_share_ = false; ///< the input lies in the owner
+  bool shared_ = false;    ///< and the current line is read in place
+  const logical_type::field* current_field_ = nullptr; ///< of the outermost row
+  std::string reason_;
+  byte_view line_;           ///< as it is parsed
+  std::size_t fault_at_ = 0; ///< bytes into the line
+};
+
+result<decoded> json_decoder::decode(byte_view input, bool last, const decode_origin& origin,
+                                     std::size_t rows_max, const graph::buffer_ptr& owner,
+                                     batch_builder& out) {
+  decoded done;
+  done.bytes = byte_order_mark_bytes(input, origin);
+  can_share_ = lies_in(input, owner);
+  if (can_share_) {
+    for (std::size_t i = 0; i < type_->child_count(); ++i) {
+      if (is_character(type_->child(i)))
+        out.column(i).share(owner);
+    }
+  }
+  special_scanner<1> breaks(input, {'\n'});
+  while (out.size() < rows_max && done.bytes < input.size()) {
+    const auto end = breaks.next();
+    const bool has_break = end < input.size();
+    if (!has_break && !last)
+      break;
+    const auto line = input.substr(done.bytes, end - done.bytes);
+    if (!without_spaces(line).empty()) {
+      const bool is_padded = end + simdjson::SIMDJSON_PADDING <= input.size();
+      if (decode_record(line, is_padded, out)) {
+        out.end_row();
+      } else {
+        out.discard_row();
+        if (options_.on_malformed == graph::malformed_policy::fail)
+          return malformed_record(origin, {done.bytes, done.lines, fault_at_ + 1}, reason_);
+        ++done.skipped;
+      }
+    }
+    done.lines += has_break ? 1 : 0;
+    done.bytes = has_break ? end + 1 : input.size();
+  }
+  return done;
+}
+
+bool json_decoder::decode_record(byte_view line, bool is_padded, batch_builder& out) {
+  if (!is_padded) {
+    padded_.assign(line);
+    padded_.append(simdjson::SIMDJSON_PADDING, ' ');
+    line_ = byte_view(padded_).substr(0, line.size());
+  } else {
+    line_ = line;
+  }
+  shared_ = can_share_ && is_padded;
+  current_field_ = nullptr;
+  simdjson::ondemand::document document;
+  if (const auto code =
+          parser_.iterate(line_.data(), line_.size(), line_.size() + simdjson::SIMDJSON_PADDING)
+              .get(document))
+    return fail(code);
+  simdjson::ondemand::object object;
+  if (const auto code = document.get_object().get(object))
+    return fail(code);
+  if (!append_fields(plan_, object, out.size(),
+                     [&](std::size_t i) -> column_builder& { return out.column(i); }))
+    return false;
+  const char* behind = nullptr;
+  if (document.current_location().get(behind) == simdjson::SUCCESS)
+    return fail("text behind the object, one object a line is expected", behind);
+  return true;
+}
+
+template <class Builders>
+bool json_decoder::append_fields(value_plan& plan, simdjson::ondemand::object& object,
+                                 std::size_t rows, Builders&& builder_of) {
+  auto& fields = *plan.fields;
+  const bool is_outermost = &plan == &plan_;
+  fields.start_record();
+  for (auto item : object) {
+    simdjson::ondemand::field field;
+    if (const auto code = std::move(item).get(field))
+      return fail(code);
+    std::string_view key;
+    if (!read_key(field, key))
+      return false;
+    const auto found = fields.find(key);
+    if (found < 0)
+      continue;
+    const auto index = static_cast<std::size_t>(found);
+    auto& out = builder_of(index);
+    if (!fields.mark(index))
+      out.truncate(rows); // named twice: the last one counts
+    if (is_outermost)
+      current_field_ = &fields.type().fields()[index];
+    if (!append_value(plan.children[index], field.value(), out))
+      return false;
+  }
+  for (std::size_t i = 0; i < plan.children.size(); ++i) {
+    if (fields.has(i))
+      continue;
+    const auto& missing = fields.type().fields()[i];
+    if (options_.fail_on_missing_field || !missing.type.is_nullable())
+      return fail("field `" + missing.name + "` is missing");
+    builder_of(i).append_null();
+  }
+  return true;
+}
+
+bool json_decoder::read_key(simdjson::ondemand::field& field, std::string_view& out) {
+  const char* begin = field.key().raw();
+  const char* end = begin;
+  while (*end != '"' && *end != '\\') // the parser has seen the closing quote
+    ++end;
+  if (*end == '"') {
+    out = {begin, static_cast<std::size_t>(end - begin)};
+    return true;
+  }
+  if (const auto code = field.unescaped_key().get(out))
+    return fail(code);
+  return true;
+}
+
+bool json_decoder::append_value(value_plan& plan, simdjson::ondemand::value value,
+                                column_builder& out) {
+  json_type kind{};
+  if (const auto code = value.type().get(kind))
+    return fail(code);
+  if (kind == json_type::null) {
+    const auto token = without_spaces(value.raw_json_token());
+    if (token != "null" || !plan.type->is_nullable())
+      return mismatch(*plan.type, token);
+    out.append_null();
+    return true;
+  }
+  switch (plan.type->physical()) {
+  case physical_type::list:
+    return append_array(plan, value, out);
+  case physical_type::map:
+    return append_map(plan, value, out);
+  case physical_type::row:
+    return append_row(plan, value, out);
+  case physical_type::none:
+    return mismatch(*plan.type, value.raw_json_token());
+  default:
+    return append_scalar_value(*plan.type, value, kind, out);
+  }
+}
+
+bool json_decoder::append_scalar_value(const logical_type& type, simdjson::ondemand::value& value,
+                                       json_type kind, column_builder& out) {
+  const auto token = without_spaces(value.raw_json_token());
+  if (kind == json_type::string) {
+    auto text = token.substr(1, token.size() - std::min<std::size_t>(token.size(), 2));
+    bool in_place = shared_ && current_field_ != nullptr && &current_field_->type == &type;
+    if (std::memchr(text.data(), '\\', text.size()) != nullptr) {
+      in_place = false;
+      if (const auto code = value.get_string().get(text))
+        return fail(code);
+    }
+    return append_scalar(type, text, in_place, out) || mismatch(type, token);
+  }
+  if (kind == json_type::object || kind == json_type::array) {
+    if (!is_character(type))
+      return mismatch(type, token);
+    return append_raw(value, kind, out);
+  }
+  return append_scalar(type, token, false, out) || mismatch(type, token);
+}
+
+/// A string column takes an object or array as its text.
+bool json_decoder::append_raw(simdjson::ondemand::value& value, json_type kind,
+                              column_builder& out) {
+  std::string_view text;
+  simdjson::error_code code = simdjson::SUCCESS;
+  if (kind == json_type::object) {
+    simdjson::ondemand::object object;
+    code = value.get_object().get(object);
+    if (!code)
+      code = object.raw_json().get(text);
+  } else {
+    simdjson::ondemand::array array;
+    code = value.get_array().get(array);
+    if (!code)
+      code = array.raw_json().get(text);
+  }
+  if (code)
+    return fail(code);
+  out.append_string(without_spaces(text));
+  return true;
+}
+
+bool json_decoder::append_array(value_plan& plan, simdjson::ondemand::value& value,
+                                column_builder& out) {
+  simdjson::ondemand::array array;
+  const auto token = value.raw_json_token();
+  if (value.get_array().get(array))
+    return mismatch(*plan.type, token);
+  out.begin_list();
+  for (auto item : array) {
+    simdjson::ondemand::value element;
+    if (const auto code = std::move(item).get(element))
+      return fail(code);
+    if (!append_value(plan.children[0], element, out.child(0)))
+      return false;
+  }
+  out.end_list();
+  return true;
+}
+
+bool json_decoder::append_map(value_plan& plan, simdjson::ondemand::value& value,
+                              column_builder& out) {
+  simdjson::ondemand::object object;
+  const auto token = value.raw_json_token();
+  if (value.get_object().get(object))
+    return mismatch(*plan.type, token);
+  out.begin_list();
+  for (auto item : object) {
+    simdjson::ondemand::field field;
+    if (const auto code = std::move(item).get(field))
+      return fail(code);
+    std::string_view key;
+    if (!read_key(field, key))
+      return false;
+    if (!append_scalar(*plan.children[0].type, key, false, out.child(0)))
+      return mismatch(*plan.children[0].type, key);
+    if (!append_value(plan.children[1], field.value(), out.child(1)))
+      return false;
+  }
+  out.end_list();
+  return true;
+}
+
+bool json_decoder::append_row(value_plan& plan, simdjson::ondemand::value& value,
+                              column_builder& out) {
+  simdjson::ondemand::object object;
+  const auto token = value.raw_json_token();
+  if (value.get_object().get(object))
+    return mismatch(*plan.type, token);
+  if (!append_fields(plan, object, out.size(),
+                     [&](std::size_t i) -> column_builder& { return out.child(i); }))
+    return false;
+  out.end_row();
+  return true;
+}
+
+bool json_decoder::fail(std::string reason, const char* at) {
+  reason_ = std::move(reason);
+  fault_at_ = at >= line_.data() && at <= line_.data() + line_.size()
+                  ? static_cast<std::size_t>(at - line_.data())
+                  : 0;
+  return false;
+}
+
+bool json_decoder::mismatch(const logical_type& wanted, std::string_view token) {
+  const auto where =
+      current_field_ == nullptr ? std::string() : "field `" + current_field_->name + "` ";
+  return fail(where + "wants " + wanted.to_sql() + ", found " + excerpt(without_spaces(token)),
+              token.data());
+}
+
+status check_keys(const logical_type& type) {
+  if (type.physical() == physical_type::map && !is_scalar(type.storage_child(0)))
+    return error(errc::type_mismatch, "format 'json' has no place for keys of " + type.to_sql() +
+                                          ": they must be scalars");
+  for (std::size_t i = 0; i < type.storage_child_count(); ++i)
+    HEADRACE_CHECK(check_keys(type.storage_child(i)));
+  return {};
+}
+
+} // namespace
+
+result<std::unique_ptr<graph::decoder>> make_json_decoder(json_options options,
+                                                          graph::row_type_ptr type) {
+  HEADRACE_CHECK(check_keys(*type));
+  return std::unique_ptr<graph::decoder>(
+      std::make_unique<json_decoder>(std::move(options), std::move(type)));
+}
+
+} // namespace headrace::task

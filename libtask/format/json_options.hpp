@@ -1,0 +1,26 @@
+#pragma once
+
+#include "libtask/format/scalar_text.hpp"
+#include "libgraph/connector/format.hpp"
+
+#include <string>
+
+namespace headrace::task {
+
+/// What becomes of a map's NULL key, which JSON has no place for.
+enum class null_key_mode : std::uint8_t { fail, drop, literal };
+
+/// How JSON is written and read. A value.
+struct json_options {
+  bool fail_on_missing_field = false;
+  timestamp_style timestamps = timestamp_style::sql; ///< as written; both are read
+  bool ignore_null_fields = false;
+  null_key_mode null_keys = null_key_mode::fail;
+  std::string null_key_literal = "null";
+  graph::malformed_policy on_malformed = graph::malformed_policy::fail;
+
+  /// @errors unknown_option, bad_option_value
+  static result<json_options> parse(const graph::option_map& given);
+};
+
+} // namespace headrace::task
