@@ -31,6 +31,7 @@ public:
     }
     return rows >= rows_max_ || bytes >= bytes_max_;
   }
+  std::size_t main_size() const { return main_->size(); }
   std::size_t rows_max() const { return rows_max_; }
 
 private:

@@ -23,9 +23,9 @@ std::string quoted(const std::string& name) { return '"' + name + '"'; }
 class stream_graph_maker {
 public:
   stream_graph_maker(const pipeline& program, std::int32_t default_parallelism)
-      : program_(program), default_parallelism_(program.settings.parallelism > 0
-                                                    ? program.settings.parallelism
-                                                    : default_parallelism) {}
+      : program_(program), structure_only_(default_parallelism == 0),
+        default_parallelism_(program.settings.parallelism > 0 ? program.settings.parallelism
+                                                              : default_parallelism) {}
 
   result<stream_graph> make() {
     for (const auto& node : program_.transformations)
@@ -43,9 +43,9 @@ private:
     if (std::holds_alternative<union_call>(node.call)) {
       for (const auto& input : inputs)
         if (!(input.type == inputs.front().type))
-          return error(errc::type_mismatch, "union of different types: " +
-                                                inputs.front().type.to_sql() + " and " +
-                                                input.type.to_sql());
+          return error(errc::type_mismatch,
+                       "union of different types: " + inputs.front().type.to_sql() + " and " +
+                           input.type.to_sql());
     } else if (const auto* partition = std::get_if<partition_call>(&node.call)) {
       for (auto& input : inputs)
         input.partitioner = partition->partitioner;
@@ -79,7 +79,7 @@ private:
     const auto index = static_cast<std::int32_t>(graph_.nodes.size());
     stream_node made;
     made.op = {{}, node.uid, node.name, call.spec, {}, node.output_type, call.side_types};
-    made.parallelism = node.parallelism > 0 ? node.parallelism : default_parallelism_;
+    made.parallelism = parallelism_of(node);
     made.max_parallelism = node.max_parallelism;
     made.chaining = node.chaining;
     made.slot_sharing_group = slot_sharing_group_of(node, inputs);
@@ -96,14 +96,19 @@ private:
     return {};
   }
 
+  std::int32_t parallelism_of(const transformation& node) const {
+    if (structure_only_)
+      return 1;
+    return node.parallelism > 0 ? node.parallelism : default_parallelism_;
+  }
+
   std::string slot_sharing_group_of(const transformation& node,
                                     const std::vector<origin>& inputs) const {
     if (!node.slot_sharing_group.empty())
       return node.slot_sharing_group;
     std::string group = "default";
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const auto& found =
-          graph_.nodes[static_cast<std::size_t>(inputs[i].node)].slot_sharing_group;
+      const auto& found = graph_.nodes[static_cast<std::size_t>(inputs[i].node)].slot_sharing_group;
       if (i > 0 && found != group)
         return "default";
       group = found;
@@ -139,8 +144,8 @@ private:
   status add_edge(const origin& input, std::int32_t to, const stream_node& made) {
     const auto& from = graph_.nodes[static_cast<std::size_t>(input.node)];
     const bool equal = from.parallelism == made.parallelism;
-    auto partitioner = input.partitioner.value_or(partitioner_spec{
-        equal ? partitioner_kind::forward : partitioner_kind::rebalance, {}, {}});
+    auto partitioner = input.partitioner.value_or(
+        partitioner_spec{equal ? partitioner_kind::forward : partitioner_kind::rebalance, {}, {}});
     if (partitioner.kind == partitioner_kind::forward && !equal)
       return error(errc::invalid_graph,
                    "forward does not allow a change of parallelism: " + quoted(from.op.name) +
@@ -152,6 +157,7 @@ private:
   }
 
   const pipeline& program_;
+  bool structure_only_;
   std::int32_t default_parallelism_;
   stream_graph graph_;
   std::vector<std::vector<origin>> origins_; ///< by transformation

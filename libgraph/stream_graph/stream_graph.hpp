@@ -39,7 +39,9 @@ struct stream_graph {
 /// ids of its inputs, and its rank among operators that are alike in these; so adding, removing or
 /// renaming an operator elsewhere changes no id.
 ///
-/// @param default_parallelism  of operators without their own, when the settings have none either
+/// @param default_parallelism  of operators without their own, when the settings have none either;
+///                             0: structure only, every operator gets 1 (for one who rebuilds the
+///                             graph and does not know what its client chose)
 /// @errors invalid_graph  no operators; explicit forward between different parallelism; parallelism
 ///                        out of range; an output that no operator could read
 /// @errors duplicate_uid  two operators with one uid

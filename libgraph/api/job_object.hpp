@@ -1,0 +1,69 @@
+#pragma once
+
+#include "libgraph/function/function.hpp"
+#include "libgraph/job_graph/job_graph.hpp"
+#include "libactors/base/file_system.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace headrace::api {
+
+class environment;
+
+/// A job as its client runs it: what to do, and the code that does it.
+struct built_job {
+  graph::job_graph graph; ///< without id and artifacts
+  std::shared_ptr<const graph::job_code> code;
+};
+
+/// Makes a job of what an environment describes. Empties the environment.
+/// @param default_parallelism  where the job sets none; 0: structure only (see make_stream_graph)
+/// @errors invalid_graph, type_mismatch, duplicate_uid
+result<built_job> build_job(environment& env, std::int32_t default_parallelism);
+
+/// Reads the stamp of a job object out of the file, running none of its code.
+/// @errors job_object_unloadable  no such file, no shared object of this machine, or no job in it
+result<std::string> read_job_stamp(file_system& files, const std::string& path);
+/// Says which lines of two stamps differ ("compiler: the job has gcc 13, this is gcc 12"); empty:
+/// none.
+std::string stamp_difference(const std::string& of_job, const std::string& own);
+
+/// Loads job objects. An object is loaded once and stays for the life of the process: function
+/// objects, exceptions and thread-local values of it may be anywhere. One that changed under the
+/// same path is loaded beside the old one. Any thread; blocks.
+class object_loader final : public graph::job_code_loader {
+public:
+  /// `files` outlives the loader.
+  explicit object_loader(file_system& files);
+  ~object_loader() override;
+
+  /// Runs the entry for the client.
+  /// @errors job_object_unloadable    no file, no job in it, or a symbol that is missing
+  /// @errors job_object_incompatible  built with another compiler, library or version
+  /// @errors user_function_failed     the entry threw; others as its error says (e.g. bad_usage)
+  /// @errors invalid_graph, type_mismatch, duplicate_uid
+  result<built_job> build(const std::string& object_path, const std::vector<std::string>& arguments,
+                          std::int32_t default_parallelism);
+
+  result<std::shared_ptr<const graph::job_code>> load(const std::string& object_path,
+                                                      const std::vector<std::string>& arguments,
+                                                      const std::string& graph_hash) override;
+
+private:
+  struct loaded_object;
+  result<std::shared_ptr<loaded_object>> object_at(const std::string& path);
+  result<std::string> path_to_load(const std::string& path, const std::string& digest,
+                                   byte_view content);
+
+  file_system& files_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<loaded_object>> objects_; ///< by digest of the content
+  std::map<std::string, std::string> digests_;                    ///< by path that was loaded
+};
+
+} // namespace headrace::api

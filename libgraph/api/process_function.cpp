@@ -1,0 +1,12 @@
+#include "libgraph/api/process_function.hpp"
+
+namespace headrace::api {
+
+graph::state_provider& open_context::states() const {
+  if (inner_->keyed_state == nullptr)
+    throw graph::failure(
+        {errc::invalid_graph, "keyed state asked for in a function on a stream without key"});
+  return *inner_->keyed_state;
+}
+
+} // namespace headrace::api

@@ -1,0 +1,234 @@
+#pragma once
+
+#include "libgraph/api/collector.hpp"
+#include "libgraph/api/row_adaptors.hpp"
+#include "libgraph/api/row_info.hpp"
+#include "libgraph/api/state_handle.hpp"
+#include "libgraph/function/failure.hpp"
+#include "libgraph/function/function.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+namespace headrace::api {
+
+/// What a function learns, and the states that it gets, when it opens.
+class open_context {
+public:
+  explicit open_context(const graph::function_context& inner) : inner_(&inner) {}
+
+  const std::string& task_name() const { return inner_->task_name; }
+  std::int32_t subtask() const { return inner_->subtask; }
+  std::int32_t parallelism() const { return inner_->parallelism; }
+  std::int32_t attempt() const { return inner_->attempt; }
+  const headrace::logger& log() const { return inner_->log; }
+
+  // States by name, unique within the function. `ttl` 0: a value never expires.
+  // @throws graph::failure  incompatible_state: a restored state of the name has another type
+  template <class T>
+  value_state<T> value(const std::string& name, std::chrono::milliseconds ttl = {}) {
+    return value_state<T>(states().value(describe<T>(name, graph::state_kind::value, ttl)));
+  }
+  template <class T>
+  list_state<T> list(const std::string& name, std::chrono::milliseconds ttl = {}) {
+    return list_state<T>(states().list(describe<T>(name, graph::state_kind::list, ttl)));
+  }
+  template <class K, class V>
+  map_state<K, V> map(const std::string& name, std::chrono::milliseconds ttl = {}) {
+    auto descriptor = describe<V>(name, graph::state_kind::map, ttl);
+    descriptor.key_type = type_info<K>::type();
+    return map_state<K, V>(states().map(descriptor));
+  }
+  template <class T>
+  reducing_state<T> reducing(const std::string& name, typename reducing_state<T>::combine function,
+                             std::chrono::milliseconds ttl = {}) {
+    return {states().value(describe<T>(name, graph::state_kind::reducing, ttl)),
+            std::move(function)};
+  }
+  template <class Aggregate>
+  aggregating_state<Aggregate> aggregating(const std::string& name, Aggregate function = {},
+                                           std::chrono::milliseconds ttl = {}) {
+    return {states().value(describe<typename Aggregate::accumulator_type>(
+                name, graph::state_kind::aggregating, ttl)),
+            std::move(function)};
+  }
+
+private:
+  graph::state_provider& states() const;
+  template <class T>
+  static graph::state_descriptor describe(const std::string& name, graph::state_kind kind,
+                                          std::chrono::milliseconds ttl) {
+    return {name, kind, type_info<T>::type(), {}, ttl.count()};
+  }
+
+  const graph::function_context* inner_;
+};
+
+/// What a process function may ask and do while a row is processed.
+class process_context {
+public:
+  process_context(side_collector sides, std::int64_t timestamp_ms)
+      : sides_(sides), timestamp_ms_(timestamp_ms) {}
+
+  /// The event time of the row or timer; `no_timestamp` when it has none.
+  std::int64_t timestamp() const { return timestamp_ms_; }
+  bool has_timestamp() const { return timestamp_ms_ != no_timestamp; }
+  /// Emits to a side output, with the event time of the row.
+  template <class T>
+  void output(const output_tag<T>& tag, const T& value) {
+    sides_.emit(tag, value, timestamp_ms_);
+  }
+
+  /// For adaptors.
+  void set_timestamp(std::int64_t timestamp_ms) { timestamp_ms_ = timestamp_ms; }
+
+private:
+  side_collector sides_;
+  std::int64_t timestamp_ms_;
+};
+
+/// What a keyed process function may ask and do, on a row and on a timer.
+template <class Key>
+class keyed_process_context : public process_context {
+public:
+  keyed_process_context(side_collector sides, row_reader<Key> key, graph::keyed_context& keyed)
+      : process_context(sides, no_timestamp), key_(std::move(key)), keyed_(&keyed) {}
+
+  Key key() const { return key_(row_); }
+  std::int64_t current_watermark() const { return keyed_->current_watermark(); }
+  std::int64_t current_processing_time() const { return keyed_->current_processing_time(); }
+  /// Timers of the current key: one a time and domain, however often registered.
+  void register_event_timer(std::int64_t time_ms) { keyed_->register_event_timer(time_ms); }
+  void register_processing_timer(std::int64_t time_ms) {
+    keyed_->register_processing_timer(time_ms);
+  }
+  void delete_event_timer(std::int64_t time_ms) { keyed_->delete_event_timer(time_ms); }
+  void delete_processing_timer(std::int64_t time_ms) { keyed_->delete_processing_timer(time_ms); }
+  /// In `on_timer`: which kind of timer fired.
+  graph::time_domain domain() const { return domain_; }
+
+  /// For adaptors.
+  void set_row(std::size_t row) { row_ = row; }
+  void set_domain(graph::time_domain domain) { domain_ = domain; }
+
+private:
+  row_reader<Key> key_;
+  graph::keyed_context* keyed_;
+  std::size_t row_ = 0;
+  graph::time_domain domain_ = graph::time_domain::event;
+};
+
+/// Turns rows into rows, with side outputs. A copy runs in each subtask.
+template <class In, class Out>
+class process_function {
+public:
+  using input_type = In;
+  using output_type = Out;
+  using context = process_context;
+
+  virtual ~process_function() = default;
+  virtual void open(open_context&) {}
+  virtual void process(const In& in, context& context, collector<Out>& out) = 0;
+  virtual void close() {}
+};
+
+/// Turns rows of a keyed stream into rows, with states and timers of the row's key. A copy runs in
+/// each subtask.
+template <class Key, class In, class Out>
+class keyed_process_function {
+public:
+  using key_type = Key;
+  using input_type = In;
+  using output_type = Out;
+  using context = keyed_process_context<Key>;
+
+  virtual ~keyed_process_function() = default;
+  virtual void open(open_context&) {}
+  virtual void process(const In& in, context& context, collector<Out>& out) = 0;
+  virtual void on_timer([[maybe_unused]] std::int64_t time_ms, context&, collector<Out>&) {}
+  virtual void close() {}
+};
+
+/// Runs a process_function. `F` is its final type, so its calls need no look-up.
+template <class F>
+class process_adaptor final : public graph::row_function {
+public:
+  process_adaptor(F function, side_outputs_ptr sides)
+      : function_(std::move(function)), sides_(std::move(sides)) {}
+  void open(const graph::function_context& context) override {
+    open_context opening(context);
+    function_.F::open(opening);
+  }
+  std::size_t process(const graph::record_batch& in, std::size_t from,
+                      graph::function_output& out) override {
+    const row_reader<typename F::input_type> read(in);
+    const auto* timestamps = in.timestamps();
+    collector<typename F::output_type> emitted(out.main());
+    process_context context(side_collector(sides_.get(), out), no_timestamp);
+    return for_each_row(in, from, out, [&](std::size_t row) {
+      const auto time = timestamp_at(timestamps, row);
+      emitted.set_timestamp(time);
+      context.set_timestamp(time);
+      function_.F::process(read(row), context, emitted);
+    });
+  }
+  void close() override { function_.F::close(); }
+
+private:
+  F function_;
+  side_outputs_ptr sides_;
+};
+
+/// Runs a keyed_process_function; `key_columns` say where the key lies in its input.
+template <class F>
+class keyed_process_adaptor final : public graph::keyed_process_function {
+public:
+  using key_type = typename F::key_type;
+  using context_type = keyed_process_context<key_type>;
+
+  keyed_process_adaptor(F function, std::vector<std::int32_t> key_columns, side_outputs_ptr sides)
+      : function_(std::move(function)), key_columns_(std::move(key_columns)),
+        sides_(std::move(sides)) {}
+  void open(const graph::function_context& context) override {
+    open_context opening(context);
+    function_.F::open(opening);
+  }
+  std::size_t process(const graph::record_batch& in, std::size_t from, graph::keyed_context& keyed,
+                      graph::function_output& out) override {
+    const row_reader<typename F::input_type> read(in);
+    const auto* timestamps = in.timestamps();
+    collector<typename F::output_type> emitted(out.main());
+    context_type context(side_collector(sides_.get(), out), row_reader<key_type>(in, key_columns_),
+                         keyed);
+    return for_each_indexed_row(in, from, out, [&](std::size_t row, std::size_t index) {
+      const auto time = timestamp_at(timestamps, row);
+      emitted.set_timestamp(time);
+      context.set_timestamp(time);
+      context.set_row(row);
+      keyed.set_row(index);
+      function_.F::process(read(row), context, emitted);
+    });
+  }
+  void on_timer(std::int64_t time_ms, graph::time_domain domain, const graph::record_batch& keys,
+                std::size_t row, graph::keyed_context& keyed,
+                graph::function_output& out) override {
+    const auto time = domain == graph::time_domain::event ? time_ms : no_timestamp;
+    collector<typename F::output_type> emitted(out.main());
+    emitted.set_timestamp(time);
+    context_type context(side_collector(sides_.get(), out), row_reader<key_type>(keys), keyed);
+    context.set_timestamp(time);
+    context.set_row(row);
+    context.set_domain(domain);
+    function_.F::on_timer(time_ms, context, emitted);
+  }
+  void close() override { function_.F::close(); }
+
+private:
+  F function_;
+  std::vector<std::int32_t> key_columns_;
+  side_outputs_ptr sides_;
+};
+
+} // namespace headrace::api

@@ -1,0 +1,153 @@
+#include "libgraph/api/range_source.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace headrace::api {
+namespace {
+
+/// Rows appended between two looks at the size of the batch.
+constexpr std::size_t rows_a_step = 256;
+constexpr std::size_t pending_max = 1U << 20U;
+
+class range_enumerator final : public graph::split_enumerator {
+public:
+  range_enumerator(graph::enumerator_context& context, std::vector<graph::source_split> pending)
+      : context_(context), pending_(std::move(pending)) {}
+
+  status start() override { return {}; }
+  status add_reader(std::int32_t reader) override { return give_one(reader); }
+  status handle_split_request(std::int32_t reader) override { return give_one(reader); }
+  status add_splits_back(std::vector<graph::source_split> splits, std::int32_t) override {
+    pending_.insert(pending_.end(), splits.begin(), splits.end());
+    return {};
+  }
+  result<byte_string> snapshot(checkpoint_id) override {
+    byte_string bytes;
+    byte_writer out(bytes);
+    out.put_varint(pending_.size());
+    for (const auto& split : pending_) {
+      out.put_bytes(split.id);
+      out.put_bytes(split.state);
+    }
+    return bytes;
+  }
+
+private:
+  status give_one(std::int32_t reader) {
+    if (pending_.empty()) {
+      context_.no_more_splits(reader);
+      return {};
+    }
+    auto split = std::move(pending_.front());
+    pending_.erase(pending_.begin());
+    context_.assign(reader, {std::move(split)});
+    return {};
+  }
+
+  graph::enumerator_context& context_;
+  std::vector<graph::source_split> pending_;
+};
+
+/// Indices of a range that are left.
+std::uint64_t left_of(const index_range& range) {
+  return range.next >= range.end ? 0 : (range.end - range.next - 1) / range.stride + 1;
+}
+
+} // namespace
+
+byte_string index_range::encode() const {
+  byte_string bytes;
+  byte_writer out(bytes);
+  out.put(next);
+  out.put(stride);
+  out.put(end);
+  return bytes;
+}
+
+result<index_range> index_range::decode(byte_view bytes) {
+  byte_reader in(bytes);
+  index_range range;
+  HEADRACE_TRY(range.next, in.get<std::uint64_t>());
+  HEADRACE_TRY(range.stride, in.get<std::uint64_t>());
+  HEADRACE_TRY(range.end, in.get<std::uint64_t>());
+  if (range.stride == 0)
+    return error(errc::malformed_message, "an index range without stride");
+  return range;
+}
+
+std::unique_ptr<graph::split_enumerator> make_range_enumerator(std::uint64_t count,
+                                                               graph::enumerator_context& context) {
+  const auto readers = static_cast<std::uint64_t>(context.reader_count());
+  std::vector<graph::source_split> splits;
+  for (std::uint64_t i = 0; i < readers && i < count; ++i)
+    splits.push_back({"range-" + std::to_string(i), index_range{i, readers, count}.encode()});
+  return std::make_unique<range_enumerator>(context, std::move(splits));
+}
+
+result<std::unique_ptr<graph::split_enumerator>>
+restore_range_enumerator(graph::enumerator_context& context, byte_view snapshot) {
+  byte_reader in(snapshot);
+  HEADRACE_TRY(auto count, in.get_varint());
+  if (count > pending_max)
+    return error(errc::malformed_message, "too many splits: " + std::to_string(count));
+  std::vector<graph::source_split> splits;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    HEADRACE_TRY(auto id, in.get_bytes());
+    HEADRACE_TRY(auto state, in.get_bytes());
+    splits.push_back({std::string(id), std::string(state)});
+  }
+  return std::unique_ptr<graph::split_enumerator>(
+      std::make_unique<range_enumerator>(context, std::move(splits)));
+}
+
+range_reader::range_reader(graph::row_type_ptr type, std::unique_ptr<range_filler> filler,
+                           double rows_per_second, const headrace::clock& time)
+    : filler_(std::move(filler)), builder_(std::move(type)), rows_per_second_(rows_per_second),
+      time_(time) {}
+
+status range_reader::add_split(graph::source_split split) {
+  HEADRACE_TRY(auto range, index_range::decode(split.state));
+  ranges_.push_back({std::move(split.id), range});
+  return {};
+}
+
+std::uint64_t range_reader::rows_allowed() {
+  if (rows_per_second_ <= 0)
+    return unlimited;
+  const auto now = time_.now_us();
+  if (!started_us_)
+    started_us_ = now;
+  const auto due = static_cast<double>(now - *started_us_) * 1e-6 * rows_per_second_ + 1.0;
+  return static_cast<std::uint64_t>(std::max(0.0, due - static_cast<double>(emitted_)));
+}
+
+result<std::optional<graph::fetched>> range_reader::fetch(const graph::fetch_budget& budget) {
+  if (ranges_.empty())
+    return std::optional<graph::fetched>();
+  auto& [id, range] = ranges_.front();
+  graph::fetched out;
+  out.split_id = id;
+  const auto allowed = rows_allowed();
+  auto wanted = std::min({left_of(range), allowed, static_cast<std::uint64_t>(budget.rows_max)});
+  if (allowed == 0)
+    out.wait = std::chrono::milliseconds(
+        std::clamp<std::int64_t>(std::llround(1000.0 / rows_per_second_), 1, 100));
+  while (wanted > 0 && builder_.size_bytes() < budget.bytes_max) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, rows_a_step));
+    filler_->fill(range.next, range.stride, count, builder_);
+    const auto step = range.stride * count;
+    range.next = step > range.end - range.next ? range.end : range.next + step;
+    emitted_ += count;
+    wanted -= count;
+  }
+  out.rows = builder_.finish();
+  out.state_after = range.encode();
+  out.split_finished = left_of(range) == 0;
+  if (out.split_finished)
+    ranges_.pop_front();
+  return std::optional<graph::fetched>(std::move(out));
+}
+
+} // namespace headrace::api

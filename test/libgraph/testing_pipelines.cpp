@@ -1,0 +1,129 @@
+#include "test/libgraph/testing_pipelines.hpp"
+
+namespace headrace::testing {
+
+using namespace graph;
+
+logical_type testing_pipeline::type() {
+  return logical_type::row({{"n", logical_type::bigint(), {}}}).not_null();
+}
+
+std::int32_t testing_pipeline::source(const std::string& name) {
+  transformation node;
+  node.name = name;
+  node.output_type = type();
+  node.call = operator_call{source_spec{{"file", {{"path", "in"}}, {}}, {}}, {}};
+  return program.add(node);
+}
+
+std::int32_t testing_pipeline::map(std::int32_t input, const std::string& name) {
+  transformation node;
+  node.name = name;
+  node.inputs = {input};
+  node.output_type = type();
+  node.call = operator_call{row_function_spec{program.add(function_factory())}, {type()}};
+  return program.add(node);
+}
+
+std::int32_t testing_pipeline::sink(std::int32_t input, const std::string& name) {
+  transformation node;
+  node.name = name;
+  node.inputs = {input};
+  node.output_type = type();
+  node.call = operator_call{sink_spec{{"print", {}, {}}}, {}};
+  return program.add(node);
+}
+
+std::int32_t testing_pipeline::sum(std::int32_t input, const std::string& name) {
+  transformation node;
+  node.name = name;
+  node.inputs = {partition(input, partitioner_kind::hash)};
+  node.output_type = type();
+  node.call = operator_call{keyed_aggregate_spec{{0}, {{}, {{aggregate_kind::sum, 0}}, {}}}, {}};
+  return program.add(node);
+}
+
+std::int32_t testing_pipeline::partition(std::int32_t input, partitioner_kind kind) {
+  transformation node;
+  node.name = "partition";
+  node.inputs = {input};
+  node.output_type = type();
+  partition_call call{{kind, {}, {}}};
+  if (kind == partitioner_kind::hash)
+    call.partitioner.key_columns = {0};
+  if (kind == partitioner_kind::custom)
+    call.partitioner.function = program.add(function_factory());
+  node.call = call;
+  return program.add(node);
+}
+
+std::int32_t testing_pipeline::merge(std::initializer_list<std::int32_t> inputs) {
+  transformation node;
+  node.name = "union";
+  node.inputs = inputs;
+  node.output_type = type();
+  node.call = union_call{};
+  return program.add(node);
+}
+
+std::vector<std::string> testing_pipeline::vertex_names(std::int32_t parallelism) const {
+  std::vector<std::string> names;
+  const auto job = build_job_graph(program, parallelism);
+  if (!job)
+    return {to_string(job.error())};
+  for (const auto& vertex : job->vertices)
+    names.push_back(vertex.name);
+  return names;
+}
+
+job_graph full_job() {
+  testing_pipeline p;
+  const auto type = testing_pipeline::type();
+  const auto add = [&](const char* name, std::int32_t input, operator_spec spec,
+                       std::vector<logical_type> sides = {}) {
+    transformation node;
+    node.name = name;
+    node.inputs = {input};
+    node.output_type = type;
+    node.call = operator_call{std::move(spec), std::move(sides)};
+    return p.program.add(node);
+  };
+  auto source = p.source();
+  std::get<source_spec>(std::get<operator_call>(p.at(source).call).spec).watermarks = {
+      watermark_kind::bounded_out_of_orderness, 5000, 1000, true,
+      p.program.add(function_factory()),        -1};
+  p.at(source).uid = "source-uid";
+  const auto mapped = p.map(source);
+  const auto filtered = add("filter", mapped, filter_spec{{0}});
+  const auto projected = add("project", filtered, project_spec{{0}});
+  const auto timed = add("timestamps", projected,
+                         watermarks_spec{{watermark_kind::monotonous, 0, 7, false, {}, 0}});
+  const auto keyed = p.partition(timed, partitioner_kind::hash);
+  const auto processed = add("process", keyed, keyed_process_spec{{0}, {0}}, {type, type});
+  const auto summed = p.sum(processed);
+  const auto windowed =
+      add("window", p.partition(summed, partitioner_kind::hash),
+          window_aggregate_spec{{0}, {window_kind::sliding, 10, 5, 1, 99}, {{3}, {}, type}, {4}, 0},
+          {type});
+  for (const auto kind :
+       {partitioner_kind::rebalance, partitioner_kind::rescale, partitioner_kind::shuffle,
+        partitioner_kind::broadcast, partitioner_kind::global, partitioner_kind::custom})
+    p.sink(p.partition(windowed, kind), "sink " + std::to_string(static_cast<int>(kind)));
+  p.at(windowed).slot_sharing_group = "windows";
+  p.at(windowed).max_parallelism = 64;
+
+  auto job = build_job_graph(p.program, 3).value();
+  job.id = {1, 2};
+  job.name = "full";
+  job.arguments = {"--input", "a b", ""};
+  job.artifacts = {{"job.so", std::string(64, 'a'), 12345}};
+  job.restart = {restart_kind::failure_rate, 2, 3, 4, 5, 6, 7, 1.25, 0.5, 8};
+  job.checkpoints = {1, 2, 3, 4, 5, true, true, "dir", "from", true};
+  job.buffer_timeout_ms = 11;
+  job.slot_timeout_ms = 12;
+  job.state_backend = "rocksdb";
+  job.region_failover = false;
+  return job;
+}
+
+} // namespace headrace::testing
