@@ -143,8 +143,8 @@ HOMES = [
     (r"zstd", ["libstate/snapshot", "libtask/network"]),
 ]
 SYSTEM = re.compile(r"[a-z0-9_]+$|(sys|arpa|net|netinet|linux)/|cxxabi\.h$|[a-z]mmintrin\.h$|arm_neon\.h$"
-                    r"|(dirent|dlfcn|errno|execinfo|fcntl|malloc|netdb|poll|pthread|sched|signal|termios|time"
-                    r"|unistd)\.h$")
+                    r"|(dirent|dlfcn|elf|errno|execinfo|fcntl|malloc|netdb|poll|pthread|sched|signal"
+                    r"|termios|time|unistd)\.h$")
 
 
 def is_in(path, folder):

@@ -126,11 +126,11 @@ class process_function {
 public:
   using input_type = In;
   using output_type = Out;
-  using context = process_context;
+  using context_type = process_context;
 
   virtual ~process_function() = default;
   virtual void open(open_context&) {}
-  virtual void process(const In& in, context& context, collector<Out>& out) = 0;
+  virtual void process(const In& in, context_type& context, collector<Out>& out) = 0;
   virtual void close() {}
 };
 
@@ -142,12 +142,12 @@ public:
   using key_type = Key;
   using input_type = In;
   using output_type = Out;
-  using context = keyed_process_context<Key>;
+  using context_type = keyed_process_context<Key>;
 
   virtual ~keyed_process_function() = default;
   virtual void open(open_context&) {}
-  virtual void process(const In& in, context& context, collector<Out>& out) = 0;
-  virtual void on_timer([[maybe_unused]] std::int64_t time_ms, context&, collector<Out>&) {}
+  virtual void process(const In& in, context_type& context, collector<Out>& out) = 0;
+  virtual void on_timer([[maybe_unused]] std::int64_t time_ms, context_type&, collector<Out>&) {}
   virtual void close() {}
 };
 
