@@ -1,0 +1,205 @@
+#include "libstate/checkpoint/checkpoint_storage.hpp"
+#include "libstate/storage/file_state_output.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+namespace headrace::state {
+
+namespace {
+
+constexpr std::string_view manifest_name = "_metadata";
+constexpr std::string_view checkpoint_start = "chk-";
+constexpr std::uint64_t manifest_bytes_max = 1ULL << 30U;
+
+std::string_view last_part(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+/// The id of a checkpoint's directory; nothing for other names.
+std::optional<checkpoint_id> id_of(std::string_view name) {
+  if (!name.starts_with(checkpoint_start))
+    return std::nullopt;
+  name.remove_prefix(checkpoint_start.size());
+  checkpoint_id id = 0;
+  const auto [end, failed] = std::from_chars(name.data(), name.data() + name.size(), id);
+  if (failed != std::errc() || end != name.data() + name.size())
+    return std::nullopt;
+  return id;
+}
+
+std::set<std::string> shared_paths(const completed_checkpoint& checkpoint) {
+  std::set<std::string> out;
+  for (const auto& [id, one] : checkpoint.operators) {
+    for (const auto& [subtask, state] : one.subtasks) {
+      for (const auto* handles : {&state.keyed, &state.raw_keyed}) {
+        for (const auto& handle : *handles) {
+          for (const auto& file : handle.shared)
+            out.insert(file.segment.path);
+        }
+      }
+    }
+  }
+  return out;
+}
+
+/// A subtask's file below a checkpoint's directory.
+class file_target final : public subtask_target {
+public:
+  file_target(file_system& files, std::string directory, std::string shared_directory,
+              std::string name)
+      : files_(&files), directory_(std::move(directory)),
+        shared_directory_(std::move(shared_directory)), name_(std::move(name)) {}
+
+  result<state_output*> output() override {
+    if (!output_) {
+      HEADRACE_CHECK(files_->create_directories(directory_));
+      HEADRACE_TRY(output_, file_state_output::create(*files_, directory_ + "/" + name_));
+    }
+    return output_.get();
+  }
+  result<std::unique_ptr<state_output>> create_shared() override {
+    HEADRACE_CHECK(files_->create_directories(shared_directory_));
+    // The checkpoint's own name makes it unique over all checkpoints of the job.
+    return file_state_output::create(*files_, shared_directory_ + "/" +
+                                                  std::string(last_part(directory_)) + "-" + name_ +
+                                                  "-" + std::to_string(shared_made_++));
+  }
+  status finish() override { return output_ ? output_->finish() : status(); }
+
+private:
+  file_system* files_;
+  std::string directory_;
+  std::string shared_directory_;
+  std::string name_;
+  std::unique_ptr<state_output> output_;
+  std::uint32_t shared_made_ = 0;
+};
+
+class file_checkpoint_storage final : public checkpoint_storage {
+public:
+  file_checkpoint_storage(file_system& files, std::string root, job_id job)
+      : files_(&files), job_directory_(std::move(root) + "/" + to_string(job)) {}
+
+  status begin(checkpoint_id id) override {
+    HEADRACE_CHECK(files_->remove_tree(directory(id)));
+    return files_->create_directories(directory(id));
+  }
+
+  std::string directory(checkpoint_id id) const override {
+    return job_directory_ + "/" + std::string(checkpoint_start) + std::to_string(id);
+  }
+
+  result<std::unique_ptr<subtask_target>> open(const std::string& checkpoint_directory,
+                                               const subtask_file& name) override {
+    std::unique_ptr<subtask_target> made =
+        std::make_unique<file_target>(*files_, checkpoint_directory, job_directory_ + "/shared",
+                                      to_string(name.vertex) + "-" + std::to_string(name.subtask) +
+                                          "-" + std::to_string(name.attempt));
+    return made;
+  }
+
+  status complete(completed_checkpoint& checkpoint) override {
+    if (checkpoint.directory.empty())
+      checkpoint.directory = directory(checkpoint.id);
+    HEADRACE_CHECK(files_->create_directories(checkpoint.directory));
+    return files_->write_atomically(checkpoint.directory + "/" + std::string(manifest_name),
+                                    encode_manifest(checkpoint));
+  }
+
+  result<std::vector<checkpoint_id>> list() override {
+    std::vector<checkpoint_id> out;
+    auto entries = files_->list(job_directory_);
+    if (!entries) {
+      if (entries.error().code == errc::file_not_found)
+        return out;
+      return std::move(entries).error();
+    }
+    for (const auto& entry : *entries) {
+      const auto id = id_of(last_part(entry.path));
+      if (!entry.is_directory || !id)
+        continue;
+      const auto found = files_->stat(directory(*id) + "/" + std::string(manifest_name));
+      if (found)
+        out.push_back(*id);
+      else if (found.error().code != errc::file_not_found)
+        return found.error();
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  result<completed_checkpoint> read(checkpoint_id id) override {
+    return read_checkpoint(*files_, directory(id));
+  }
+
+  status remove(const completed_checkpoint& checkpoint,
+                const std::vector<completed_checkpoint>& kept) override {
+    // Without its manifest it is no checkpoint: what fails from here on leaves no half of one.
+    HEADRACE_CHECK(files_->remove(checkpoint.directory + "/" + std::string(manifest_name)));
+    HEADRACE_CHECK(files_->remove_tree(checkpoint.directory));
+    auto unused = shared_paths(checkpoint);
+    for (const auto& other : kept) {
+      for (const auto& path : shared_paths(other))
+        unused.erase(path);
+    }
+    for (const auto& path : unused)
+      HEADRACE_CHECK(files_->remove(path));
+    return {};
+  }
+
+  status abort(checkpoint_id id) override {
+    const auto found = files_->stat(directory(id) + "/" + std::string(manifest_name));
+    if (found)
+      return {}; // it is complete after all
+    if (found.error().code != errc::file_not_found)
+      return found.error();
+    return files_->remove_tree(directory(id));
+  }
+
+  result<std::vector<checkpoint_id>> retain(std::size_t count) override {
+    HEADRACE_ASSERT(count >= 1, "the newest checkpoint is kept");
+    HEADRACE_TRY(auto ids, list());
+    if (ids.size() <= count)
+      return ids;
+    const std::vector<checkpoint_id> kept_ids(ids.end() - static_cast<std::ptrdiff_t>(count),
+                                              ids.end());
+    std::vector<completed_checkpoint> kept;
+    for (const auto id : kept_ids) {
+      HEADRACE_TRY(auto one, read(id));
+      kept.push_back(std::move(one));
+    }
+    ids.resize(ids.size() - count);
+    for (const auto id : ids) {
+      HEADRACE_TRY(const auto old, read(id));
+      HEADRACE_CHECK(remove(old, kept));
+    }
+    return kept_ids;
+  }
+
+private:
+  file_system* files_;
+  std::string job_directory_;
+};
+
+} // namespace
+
+std::unique_ptr<checkpoint_storage> make_file_checkpoint_storage(file_system& files,
+                                                                 std::string root, job_id job) {
+  return std::make_unique<file_checkpoint_storage>(files, std::move(root), job);
+}
+
+result<completed_checkpoint> read_checkpoint(file_system& files, const std::string& path) {
+  auto directory = path;
+  if (last_part(directory) == manifest_name)
+    directory.resize(directory.size() - manifest_name.size());
+  while (directory.size() > 1 && directory.ends_with('/'))
+    directory.pop_back();
+  HEADRACE_TRY(const auto stored,
+               files.read_all(directory + "/" + std::string(manifest_name), manifest_bytes_max));
+  return decode_manifest(stored, directory);
+}
+
+} // namespace headrace::state

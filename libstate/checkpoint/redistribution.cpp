@@ -1,0 +1,190 @@
+#include "libstate/checkpoint/redistribution.hpp"
+
+#include <set>
+
+namespace headrace::state {
+
+namespace {
+
+using mode = operator_state_handle::mode;
+
+/// Key groups: each new subtask gets the handles whose range meets its own.
+void assign_keyed(const operator_state& stored, std::vector<operator_subtask_state>& to) {
+  const auto parallelism = static_cast<std::int32_t>(to.size());
+  for (std::int32_t subtask = 0; subtask < parallelism; ++subtask) {
+    const auto groups = graph::key_groups_of(subtask, stored.max_parallelism, parallelism);
+    auto& into = to[static_cast<std::size_t>(subtask)];
+    for (const auto& [from, state] : stored.subtasks) {
+      for (const auto& handle : state.keyed) {
+        if (!intersection(handle.groups, groups).is_empty())
+          into.keyed.push_back(handle);
+      }
+      for (const auto& handle : state.raw_keyed) {
+        if (!intersection(handle.groups, groups).is_empty())
+          into.raw_keyed.push_back(handle);
+      }
+    }
+  }
+}
+
+/// Deals the lists of one kind of operator state out.
+class list_dealer {
+public:
+  list_dealer(std::vector<operator_subtask_state>& to,
+              std::vector<operator_state_handle> operator_subtask_state::*which)
+      : to_(&to), which_(which) {}
+
+  void deal(const operator_state& stored) {
+    for (const auto& [from, state] : stored.subtasks) {
+      for (const auto& handle : state.*which_) {
+        for (const auto& list : handle.lists)
+          deal_list(handle, list);
+      }
+    }
+  }
+
+private:
+  void deal_list(const operator_state_handle& handle, const operator_state_handle::list& list) {
+    if (list.how == mode::broadcast && !broadcast_seen_.insert(list.name).second)
+      return; // each subtask had the same: one copy is enough
+    if (list.how == mode::broadcast || list.how == mode::union_) {
+      for (auto& subtask : *to_)
+        list_in(subtask, handle, list);
+      return;
+    }
+    if (list.elements.empty())
+      list_in((*to_)[0], handle, list);
+    // Element by element, going on where the list's last subtask ended, so that loads stay even.
+    auto& next = next_[list.name];
+    for (const auto& element : list.elements) {
+      list_in((*to_)[next], handle, {list.name, list.how, {element}});
+      next = (next + 1) % to_->size();
+    }
+  }
+
+  /// Adds elements to a subtask's handle over the same segment, or makes that.
+  void list_in(operator_subtask_state& subtask, const operator_state_handle& from,
+               const operator_state_handle::list& list) {
+    auto& handles = subtask.*which_;
+    if (handles.empty() || handles.back().segment != from.segment)
+      handles.push_back({from.segment, {}});
+    auto& lists = handles.back().lists;
+    if (lists.empty() || lists.back().name != list.name || lists.back().how != list.how)
+      lists.push_back({list.name, list.how, {}});
+    auto& elements = lists.back().elements;
+    elements.insert(elements.end(), list.elements.begin(), list.elements.end());
+  }
+
+  std::vector<operator_subtask_state>* to_;
+  std::vector<operator_state_handle> operator_subtask_state::*which_;
+  std::map<std::string, std::size_t> next_;
+  std::set<std::string> broadcast_seen_;
+};
+
+bool has_union_or_broadcast(const std::vector<operator_state_handle>& handles) {
+  for (const auto& handle : handles) {
+    for (const auto& list : handle.lists) {
+      if (list.how != mode::split)
+        return true;
+    }
+  }
+  return false;
+}
+
+/// At the same parallelism each subtask restores just what it stored, unions excepted.
+bool can_stay(const operator_state& stored) {
+  for (const auto& [subtask, state] : stored.subtasks) {
+    if (has_union_or_broadcast(state.managed) || has_union_or_broadcast(state.raw_operator))
+      return false;
+  }
+  return true;
+}
+
+bool has_channels(const operator_state& stored) {
+  for (const auto& [subtask, state] : stored.subtasks) {
+    if (!state.channels.empty())
+      return true;
+  }
+  return false;
+}
+
+std::string words_of(const std::string& name, const operator_id& id) {
+  return "`" + name + "` (" + to_string(id) + ")";
+}
+
+status check_max_parallelism(const restored_operator& wanted, const operator_state& stored) {
+  if (wanted.parallelism > stored.max_parallelism)
+    return error(errc::incompatible_state,
+                 "parallelism is above the max parallelism of the restored state: operator " +
+                     words_of(wanted.name, wanted.id) + ", " + std::to_string(wanted.parallelism) +
+                     " above " + std::to_string(stored.max_parallelism));
+  if (wanted.max_parallelism_is_fixed && wanted.max_parallelism != stored.max_parallelism)
+    return error(errc::incompatible_state,
+                 "max parallelism cannot change with the restored state: operator " +
+                     words_of(wanted.name, wanted.id) + ", was " +
+                     std::to_string(stored.max_parallelism) + ", is " +
+                     std::to_string(wanted.max_parallelism));
+  if (wanted.parallelism != stored.parallelism && has_channels(stored))
+    return error(errc::incompatible_state,
+                 "in-flight data of an unaligned checkpoint cannot be rescaled: operator " +
+                     words_of(wanted.name, wanted.id) + ", from " +
+                     std::to_string(stored.parallelism) + " to " +
+                     std::to_string(wanted.parallelism));
+  return {};
+}
+
+} // namespace
+
+std::vector<operator_subtask_state> redistribute(const operator_state& stored,
+                                                 std::int32_t parallelism) {
+  HEADRACE_ASSERT(parallelism >= 1 && parallelism <= stored.max_parallelism,
+                  "parallelism is within the key groups");
+  std::vector<operator_subtask_state> out(static_cast<std::size_t>(parallelism));
+  const bool is_same = parallelism == stored.parallelism;
+  if (is_same) {
+    for (const auto& [subtask, state] : stored.subtasks)
+      out[static_cast<std::size_t>(subtask)].channels = state.channels;
+  }
+  if (is_same && can_stay(stored)) {
+    for (const auto& [subtask, state] : stored.subtasks)
+      out[static_cast<std::size_t>(subtask)] = state;
+    return out;
+  }
+  assign_keyed(stored, out);
+  list_dealer(out, &operator_subtask_state::managed).deal(stored);
+  list_dealer(out, &operator_subtask_state::raw_operator).deal(stored);
+  return out;
+}
+
+result<restore_assignment> assign_states(const completed_checkpoint& from,
+                                         const std::vector<restored_operator>& job,
+                                         bool allow_non_restored_state) {
+  restore_assignment out;
+  for (const auto& wanted : job) {
+    auto& assigned = out.operators[wanted.id];
+    assigned.max_parallelism = wanted.max_parallelism;
+    const auto found = from.operators.find(wanted.id);
+    if (found == from.operators.end()) {
+      assigned.subtasks.resize(static_cast<std::size_t>(wanted.parallelism));
+      continue;
+    }
+    const auto& stored = found->second;
+    HEADRACE_CHECK(check_max_parallelism(wanted, stored));
+    assigned.max_parallelism = stored.max_parallelism;
+    assigned.subtasks = redistribute(stored, wanted.parallelism);
+    assigned.coordinator = stored.coordinator;
+    assigned.has_coordinator = stored.has_coordinator;
+  }
+  if (allow_non_restored_state)
+    return out;
+  for (const auto& [id, stored] : from.operators) {
+    if (stored.has_state() && !out.operators.contains(id))
+      return error(errc::incompatible_state,
+                   "checkpoint has state of an operator that the job has not (allow non-restored "
+                   "state to drop it): " +
+                       words_of(stored.name, id) + ", in " + from.directory);
+  }
+  return out;
+}
+
+} // namespace headrace::state

@@ -1,0 +1,70 @@
+#include "libstate/handle/state_handle.hpp"
+
+#include "libstate/handle/handle_codec.hpp"
+
+namespace headrace::state {
+
+namespace {
+
+std::uint64_t size_of(const std::vector<keyed_state_handle>& handles) {
+  std::uint64_t out = 0;
+  for (const auto& one : handles) {
+    out += one.segment.size_bytes;
+    for (const auto& file : one.shared)
+      out += file.segment.size_bytes;
+  }
+  return out;
+}
+
+std::uint64_t size_of(const std::vector<operator_state_handle>& handles) {
+  std::uint64_t out = 0;
+  for (const auto& one : handles)
+    out += one.segment.size_bytes;
+  return out;
+}
+
+} // namespace
+
+bool operator_subtask_state::is_empty() const {
+  return keyed.empty() && managed.empty() && raw_keyed.empty() && raw_operator.empty() &&
+         channels.empty();
+}
+
+std::uint64_t operator_subtask_state::size_bytes() const {
+  auto out = size_of(keyed) + size_of(raw_keyed) + size_of(managed) + size_of(raw_operator);
+  for (const auto& one : channels)
+    out += one.size_bytes;
+  return out;
+}
+
+std::uint64_t task_state_snapshot::size_bytes() const {
+  std::uint64_t out = 0;
+  for (const auto& [id, one] : operators)
+    out += one.size_bytes();
+  return out;
+}
+
+void encode(const task_state_snapshot& snapshot, byte_writer& out) {
+  handle_encoder encoder(out, {});
+  out.put_varint(snapshot.operators.size());
+  for (const auto& [id, one] : snapshot.operators) {
+    out.put(id.high);
+    out.put(id.low);
+    encoder.put(one);
+  }
+}
+
+result<task_state_snapshot> decode_task_state_snapshot(byte_reader& in) {
+  handle_decoder decoder(in, {});
+  task_state_snapshot out;
+  HEADRACE_TRY(const auto count, decoder.get_count());
+  for (std::size_t i = 0; i < count; ++i) {
+    operator_id id;
+    HEADRACE_TRY(id.high, in.get<std::uint64_t>());
+    HEADRACE_TRY(id.low, in.get<std::uint64_t>());
+    HEADRACE_TRY(out.operators[id], decoder.get_subtask_state());
+  }
+  return out;
+}
+
+} // namespace headrace::state

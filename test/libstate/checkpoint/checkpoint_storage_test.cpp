@@ -1,0 +1,192 @@
+#include "libstate/checkpoint/checkpoint_storage.hpp"
+
+#include "test/libstate/state_fixture.hpp"
+#include "test/support/batches.hpp"
+
+#include <doctest/doctest.h>
+
+namespace headrace::state {
+namespace {
+
+using namespace headrace::testing;
+
+constexpr job_id job{1, 2};
+constexpr operator_id summing{3, 4};
+constexpr vertex_id vertex{5, 6};
+
+struct storage_fixture : state_fixture {
+  std::unique_ptr<checkpoint_storage> storage = make_file_checkpoint_storage(files, "/root", job);
+
+  result<completed_checkpoint> write(checkpoint_id id, const std::string& content = "content") {
+    HEADRACE_CHECK(storage->begin(id));
+    completed_checkpoint out;
+    out.job = job;
+    out.id = id;
+    out.triggered_ms = 100;
+    out.completed_ms = 200;
+    auto& one = out.operators[summing];
+    one.id = summing;
+    one.name = "sum";
+    one.parallelism = 2;
+    one.coordinator = "coordinator";
+    one.has_coordinator = true;
+    for (std::int32_t subtask = 0; subtask < 2; ++subtask) {
+      HEADRACE_TRY(const auto target, storage->open(storage->directory(id), {vertex, subtask, 0}));
+      HEADRACE_TRY(auto* const output, target->output());
+      HEADRACE_CHECK(output->append(content));
+      one.subtasks[subtask].keyed.push_back({{subtask * 64, subtask * 64 + 64},
+                                             "canonical",
+                                             {output->path(), 0, output->position()},
+                                             {}});
+      HEADRACE_CHECK(target->finish());
+    }
+    HEADRACE_CHECK(storage->complete(out));
+    return out;
+  }
+};
+
+} // namespace
+
+TEST_SUITE("state/checkpoint/checkpoint_storage") {
+TEST_CASE_FIXTURE(storage_fixture, "a complete checkpoint is read as it was written") {
+  CHECK(take(storage->list()).empty());
+  const auto first = take(write(1));
+  const auto second = take(write(2));
+
+  CHECK(take(storage->list()) == std::vector<checkpoint_id>{1, 2});
+  CHECK(take(storage->read(2)) == second);
+  CHECK(take(read_checkpoint(files, first.directory)) == first);
+  CHECK(take(read_checkpoint(files, first.directory + "/")) == first);
+  CHECK(take(read_checkpoint(files, first.directory + "/_metadata")) == first);
+  CHECK(storage->read(3).error().code == errc::file_not_found);
+  CHECK(first.size_bytes() == 2 * 7 + 11);
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "a moved directory is still a checkpoint") {
+  const auto before = take(write(1));
+  for (const auto& path : files.paths())
+    files.put("/elsewhere/cp" + path.substr(before.directory.size()), files.at(path));
+
+  const auto moved = take(read_checkpoint(files, "/elsewhere/cp"));
+
+  CHECK(moved.operators.at(summing).subtasks.at(0).keyed[0].segment.path.starts_with(
+      "/elsewhere/cp/"));
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "what is half-written is never taken for whole") {
+  const auto calls_before = files.calls();
+  take(write(1));
+  const auto calls = files.calls() - calls_before;
+  for (std::uint64_t failing = 0; failing < calls; ++failing) {
+    check_ok(files.remove_tree("/root"));
+    take(write(1));
+    std::uint64_t seen = 0;
+    files.intercept([&](const std::string&, const std::string& path) -> std::optional<error> {
+      if (seen++ == failing)
+        return error(errc::storage_failed, "ordered to fail: " + path);
+      return std::nullopt;
+    });
+    const auto second = write(2);
+    files.intercept({});
+    if (second) // what failed was the clean-up of something that was not needed
+      continue;
+    CHECK(second.error().has(errc::storage_failed));
+    files.crash();
+    CHECK(take(storage->list()) == std::vector<checkpoint_id>{1});
+    CHECK(take(storage->read(1)).id == 1);
+    check_ok(storage->abort(2));
+    take(write(2));
+    CHECK(take(storage->list()) == std::vector<checkpoint_id>{1, 2});
+  }
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "a full disk is told as such and leaves no rest") {
+  take(write(1));
+  files.set_capacity(700);
+  const auto second = write(2, std::string(1000, 'x'));
+  REQUIRE(!second.has_value());
+  CHECK(second.error().code == errc::storage_full);
+  check_ok(storage->abort(2));
+  for (const auto& path : files.paths())
+    CHECK(path.find("chk-2") == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "any changed byte of a manifest is noticed") {
+  const auto written = take(write(1));
+  const auto path = written.directory + "/_metadata";
+  const auto good = files.at(path);
+  for (std::size_t i = 0; i < good.size(); ++i) {
+    auto bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ (1 << (i % 8)));
+    files.put(path, bad);
+    const auto read = storage->read(1);
+    REQUIRE(!read.has_value());
+    REQUIRE((read.error().code == errc::corrupt_snapshot ||
+             read.error().code == errc::unsupported_snapshot_version));
+    REQUIRE(read.error().message.ends_with(path));
+    files.put(path, good.substr(0, i));
+    REQUIRE(storage->read(1).error().code == errc::corrupt_snapshot);
+  }
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "only the newest are retained, with the files they share") {
+  const auto shared = [&](checkpoint_id id, const std::string& path) {
+    files.put(path, "shared");
+    auto one = take(write(id));
+    one.operators[summing].subtasks[0].keyed[0].shared.push_back({"000001.sst", {path, 0, 6}});
+    check_ok(storage->complete(one));
+  };
+  shared(1, "/root/shared/a");
+  shared(2, "/root/shared/b");
+  shared(3, "/root/shared/b");
+
+  CHECK(take(storage->retain(2)) == std::vector<checkpoint_id>{2, 3});
+  CHECK(take(storage->retain(1)) == std::vector<checkpoint_id>{3});
+  CHECK(take(storage->retain(1)) == std::vector<checkpoint_id>{3});
+
+  CHECK(take(storage->list()) == std::vector<checkpoint_id>{3});
+  const auto paths = files.paths();
+  CHECK(std::find(paths.begin(), paths.end(), "/root/shared/a") == paths.end());
+  CHECK(std::find(paths.begin(), paths.end(), "/root/shared/b") != paths.end());
+  for (const auto& path : paths)
+    CHECK(path.find("chk-1") == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "a target that is dropped leaves nothing") {
+  {
+    const auto target = take(storage->open("/root/chk-9", {vertex, 0, 0}));
+    check_ok(take(target->output())->append("half"));
+    const auto untouched = take(storage->open("/root/chk-9", {vertex, 1, 0}));
+    check_ok(untouched->finish());
+  }
+  CHECK(files.paths().empty());
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "a snapshot writes or fails as a whole at every operation") {
+  const auto backend = make(number_type());
+  auto& table = *take(backend->open_table(sums()));
+  key_batch keys(backend->key(), max_parallelism);
+  constexpr std::int32_t column_0[] = {0};
+  keys.assign(numbers({1, 2, 3}), column_0);
+  located_rows at;
+  check_ok(table.locate(keys, std::vector<std::uint32_t>{0, 1, 2}, 0, access::insert, at));
+  bool has_succeeded = false;
+  for (std::uint64_t failing = 0; !has_succeeded; ++failing) {
+    std::uint64_t seen = 0;
+    files.intercept([&](const std::string&, const std::string& path) -> std::optional<error> {
+      if (seen++ == failing)
+        return error(errc::storage_failed, "ordered to fail: " + path);
+      return std::nullopt;
+    });
+    {
+      const auto target = take(storage->open("/root/chk-1", {vertex, 0, 0}));
+      const auto handle = take(backend->snapshot(1))->run(*target);
+      has_succeeded = handle.has_value() && target->finish().has_value();
+    }
+    files.intercept({});
+    CHECK(files.paths().empty() != has_succeeded);
+  }
+}
+} // TEST_SUITE("state/checkpoint/checkpoint_storage")
+
+} // namespace headrace::state

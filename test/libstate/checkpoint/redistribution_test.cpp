@@ -1,0 +1,135 @@
+#include "libstate/checkpoint/redistribution.hpp"
+
+#include "test/libstate/state_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+namespace headrace::state {
+namespace {
+
+using namespace headrace::testing;
+
+operator_state stored_with(std::int32_t parallelism) {
+  operator_state out;
+  out.id = {1, 1};
+  out.name = "sum";
+  out.parallelism = parallelism;
+  for (std::int32_t subtask = 0; subtask < parallelism; ++subtask)
+    out.subtasks[subtask].keyed.push_back({graph::key_groups_of(subtask, 128, parallelism),
+                                           "canonical",
+                                           {"file-" + std::to_string(subtask), 0, 10},
+                                           {}});
+  return out;
+}
+
+completed_checkpoint checkpoint_of(const operator_state& one) {
+  completed_checkpoint out;
+  out.directory = "/chk-1";
+  out.operators[one.id] = one;
+  return out;
+}
+
+restored_operator wanting(const operator_state& one, std::int32_t parallelism) {
+  return {one.id, one.name, parallelism, 128, false};
+}
+
+} // namespace
+
+TEST_SUITE("state/checkpoint/redistribution") {
+TEST_CASE("every key group is covered by the handles that its subtask gets") {
+  for (const std::int32_t from : {1, 2, 3, 128}) {
+    const auto stored = stored_with(from);
+    for (const std::int32_t to : {1, 2, 3, 7, 128}) {
+      const auto parts = redistribute(stored, to);
+      REQUIRE(parts.size() == static_cast<std::size_t>(to));
+      for (std::int32_t subtask = 0; subtask < to; ++subtask) {
+        const auto groups = graph::key_groups_of(subtask, 128, to);
+        std::int32_t covered = 0;
+        for (const auto& handle : parts[static_cast<std::size_t>(subtask)].keyed) {
+          const auto common = intersection(handle.groups, groups);
+          CHECK(!common.is_empty());
+          covered += common.size();
+        }
+        CHECK(covered == groups.size());
+      }
+    }
+  }
+}
+
+TEST_CASE("at the same parallelism each subtask gets its own back, channels included") {
+  auto stored = stored_with(2);
+  stored.subtasks[1].channels.push_back({"in-flight", 0, 5});
+  const auto parts = redistribute(stored, 2);
+  CHECK(parts[0] == stored.subtasks[0]);
+  CHECK(parts[1] == stored.subtasks[1]);
+}
+
+TEST_CASE("operators without state start empty, and the stored max parallelism is kept") {
+  const auto stored = stored_with(2);
+  auto wanted = wanting(stored, 3);
+  wanted.max_parallelism = 256;
+  const restored_operator other{{9, 9}, "new", 2, 256, true};
+
+  const auto assigned = take(assign_states(checkpoint_of(stored), {wanted, other}, false));
+
+  CHECK(assigned.operators.at(stored.id).max_parallelism == 128);
+  CHECK(assigned.operators.at(stored.id).subtasks.size() == 3);
+  CHECK(assigned.operators.at(other.id).max_parallelism == 256);
+  CHECK(assigned.operators.at(other.id).subtasks[1].is_empty());
+}
+
+TEST_CASE("a fixed max parallelism must be the stored one") {
+  const auto stored = stored_with(2);
+  auto wanted = wanting(stored, 2);
+  wanted.max_parallelism = 256;
+  wanted.max_parallelism_is_fixed = true;
+  const auto refused = assign_states(checkpoint_of(stored), {wanted}, false);
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().code == errc::incompatible_state);
+  CHECK(refused.error().message.find("was 128, is 256") != std::string::npos);
+  CHECK(assign_states(checkpoint_of(stored), {wanting(stored, 129)}, false).error().code ==
+        errc::incompatible_state);
+}
+
+TEST_CASE("state without its operator is refused unless that is allowed") {
+  const auto stored = stored_with(2);
+  const auto refused = assign_states(checkpoint_of(stored), {}, false);
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().code == errc::incompatible_state);
+  CHECK(refused.error().message.find("`sum`") != std::string::npos);
+  CHECK(assign_states(checkpoint_of(stored), {}, true).has_value());
+  operator_state empty;
+  empty.id = {7, 7};
+  CHECK(assign_states(checkpoint_of(empty), {}, false).has_value());
+}
+
+TEST_CASE("in-flight data is not rescaled") {
+  auto stored = stored_with(2);
+  stored.subtasks[0].channels.push_back({"in-flight", 0, 5});
+  CHECK(assign_states(checkpoint_of(stored), {wanting(stored, 2)}, false).has_value());
+  CHECK(assign_states(checkpoint_of(stored), {wanting(stored, 3)}, false).error().code ==
+        errc::incompatible_state);
+}
+
+TEST_CASE("handles in a message come back, and cut off ones are refused") {
+  task_state_snapshot snapshot;
+  snapshot.operators[{1, 2}] = stored_with(1).subtasks[0];
+  auto& state = snapshot.operators[{1, 2}];
+  state.keyed[0].shared.push_back({"000001.sst", {"/shared/1", 0, 100}});
+  state.managed.push_back(
+      {{"/m", 1, 20}, {{"l", operator_state_handle::mode::union_, {{0, 5, 77}, {5, 9, 78}}}}});
+  state.channels.push_back({"/c", 2, 3});
+  byte_string stored;
+  byte_writer out(stored);
+  encode(snapshot, out);
+
+  byte_reader in(stored);
+  CHECK(take(decode_task_state_snapshot(in)) == snapshot);
+  for (std::size_t size = 0; size < stored.size(); ++size) {
+    byte_reader cut(byte_view(stored).substr(0, size));
+    REQUIRE(decode_task_state_snapshot(cut).error().code == errc::malformed_message);
+  }
+}
+} // TEST_SUITE("state/checkpoint/redistribution")
+
+} // namespace headrace::state

@@ -1,0 +1,110 @@
+#include "libstate/operator_state/operator_state_backend.hpp"
+
+#include "test/libstate/state_fixture.hpp"
+#include "libstate/checkpoint/redistribution.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+namespace headrace::state {
+namespace {
+
+using namespace headrace::testing;
+
+struct operator_fixture : state_fixture {
+  operator_state stored(int parallelism, const std::vector<operator_state_handle>& handles) {
+    operator_state out;
+    out.parallelism = parallelism;
+    for (std::size_t i = 0; i < handles.size(); ++i)
+      out.subtasks[static_cast<std::int32_t>(i)].managed.push_back(handles[i]);
+    return out;
+  }
+  operator_state_handle store_states(operator_state_backend& backend, const std::string& path) {
+    testing_target target(files, path);
+    // What others wrote before into the same file moves the offsets.
+    check_ok(take(target.output())->append("before"));
+    auto handle = take(backend.snapshot()->run(target));
+    check_ok(target.finish());
+    return handle;
+  }
+};
+
+} // namespace
+
+TEST_SUITE("state/operator_state/operator_state_backend") {
+TEST_CASE_FIXTURE(operator_fixture, "lists are dealt out, unions go to all, broadcasts once each") {
+  std::vector<operator_state_handle> handles;
+  for (int subtask = 0; subtask < 2; ++subtask) {
+    operator_state_backend backend;
+    CHECK(backend.is_empty());
+    for (int i = 0; i < 4; ++i) {
+      const auto element = std::to_string(subtask) + "-" + std::to_string(i);
+      take(backend.list("splits"))->add(element);
+      take(backend.union_list("offsets"))->add(element);
+    }
+    take(backend.broadcast("rules"))->put("a", "1");
+    take(backend.broadcast("rules"))->put("", "empty");
+    CHECK(!backend.is_empty());
+    handles.push_back(store_states(backend, "s" + std::to_string(subtask)));
+  }
+
+  for (const std::int32_t parallelism : {1, 2, 3, 8}) {
+    const auto parts = redistribute(stored(2, handles), parallelism);
+    std::multiset<std::string> splits;
+    for (const auto& part : parts) {
+      operator_state_backend backend;
+      check_ok(backend.restore(part.managed, files));
+      const auto& own = take(backend.list("splits"))->elements();
+      CHECK(own.size() >= 8U / static_cast<unsigned>(parallelism));
+      CHECK(own.size() <=
+            (8U + static_cast<unsigned>(parallelism) - 1) / static_cast<unsigned>(parallelism));
+      splits.insert(own.begin(), own.end());
+      CHECK(take(backend.union_list("offsets"))->elements().size() == 8);
+      auto& rules = *take(backend.broadcast("rules"));
+      CHECK(rules.entries().size() == 2);
+      REQUIRE(rules.get("a") != nullptr);
+      CHECK(*rules.get("a") == "1");
+      rules.remove("a");
+      CHECK(rules.get("a") == nullptr);
+    }
+    CHECK(splits.size() == 8);
+    CHECK(std::set(splits.begin(), splits.end()).size() == 8);
+  }
+}
+
+TEST_CASE_FIXTURE(operator_fixture, "a state of another mode is refused") {
+  operator_state_backend backend;
+  take(backend.list("l"))->add("x");
+  const auto handle = store_states(backend, "s");
+  operator_state_backend other;
+  check_ok(other.restore({handle}, files));
+
+  const auto refused = other.broadcast("l");
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().code == errc::incompatible_state);
+}
+
+TEST_CASE_FIXTURE(operator_fixture, "changed bytes are noticed") {
+  operator_state_backend backend;
+  take(backend.list("l"))->add("element");
+  auto handle = store_states(backend, "s");
+  auto bytes = files.at("s");
+  bytes[8] = static_cast<char>(bytes[8] ^ 1);
+  files.put("s", bytes);
+
+  operator_state_backend other;
+  auto refused = other.restore({handle}, files);
+  REQUIRE(!refused.has_value());
+  CHECK(refused.error().code == errc::corrupt_snapshot);
+  CHECK(refused.error().message ==
+        "corrupt operator state: checksum does not fit, at offset 6, in s");
+  files.put("s", "short");
+  CHECK(other.restore({handle}, files).error().code == errc::corrupt_snapshot);
+  static_cast<void>(files.remove("s").has_value());
+  CHECK(other.restore({handle}, files).error().code == errc::file_not_found);
+}
+} // TEST_SUITE("state/operator_state/operator_state_backend")
+
+} // namespace headrace::state
