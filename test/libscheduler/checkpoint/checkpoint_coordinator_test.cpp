@@ -1,0 +1,339 @@
+#include "libscheduler/checkpoint/checkpoint_coordinator.hpp"
+
+#include "test/libscheduler/sample_graph.hpp"
+#include "test/support/seed.hpp"
+
+#include "libactors/base/random.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace headrace::scheduler {
+
+using testing::sample_graph;
+
+namespace {
+
+constexpr operator_id source_operator{2, 1};
+
+/// A job of two tasks with a coordinated source, and what the coordinator wanted last.
+struct fixture {
+  explicit fixture(graph::checkpoint_spec spec = with_interval(1000)) {
+    const auto source = sample.add("source", 1);
+    const auto sink = sample.add("sink", 1);
+    sample.connect(source, sink);
+    sample.job().checkpoints = spec;
+    first = {sample.at(source).id, 0, 0};
+    second = {sample.at(sink).id, 0, 0};
+    coordinator.emplace(sample.share(), std::vector<operator_id>{source_operator}, 0);
+  }
+  static graph::checkpoint_spec with_interval(std::int64_t interval_ms) {
+    graph::checkpoint_spec spec;
+    spec.interval_ms = interval_ms;
+    spec.timeout_ms = 500;
+    return spec;
+  }
+  checkpoint_plan plan() const { return {{{first, {}}}, {{first, {}}, {second, {}}}, false}; }
+
+  /// The actions since the last call; those of one kind.
+  template <class Action>
+  std::vector<Action> take() {
+    for (auto& action : coordinator->take_actions())
+      actions.push_back(std::move(action));
+    std::vector<Action> found;
+    std::erase_if(actions, [&](const checkpoint_action& action) {
+      if (const auto* one = std::get_if<Action>(&action))
+        found.push_back(*one);
+      return std::holds_alternative<Action>(action);
+    });
+    return found;
+  }
+  void begin(std::int64_t now) {
+    coordinator->poll(now);
+    REQUIRE(take<plan_tasks>().size() == 1);
+    coordinator->on_plan(plan(), now);
+    id = take<prepare_storage>().at(0).checkpoint;
+  }
+  void trigger(std::int64_t now) {
+    begin(now);
+    coordinator->on_prepared(id, {}, now);
+    REQUIRE(take<snapshot_coordinators>().size() == 1);
+    coordinator->on_coordinator_snapshot(id, source_operator, byte_string("splits"), now);
+    REQUIRE(take<trigger_tasks>().size() == 1);
+  }
+  void complete(std::int64_t now) {
+    trigger(now);
+    coordinator->on_acknowledged(id, first, {}, now);
+    coordinator->on_acknowledged(id, second, {}, now);
+    REQUIRE(take<store_checkpoint>().size() == 1);
+    coordinator->on_stored(id, {}, now);
+    REQUIRE(take<announce_completed>().size() == 1);
+  }
+
+  sample_graph sample;
+  execution_attempt_id first;
+  execution_attempt_id second;
+  std::optional<checkpoint_coordinator> coordinator;
+  checkpoint_id id = 0;
+  std::vector<checkpoint_action> actions;
+};
+
+} // namespace
+
+TEST_SUITE("scheduler/checkpoint/checkpoint_coordinator") {
+
+TEST_CASE("coordinators are snapshotted before sources are triggered") {
+  fixture f;
+  f.coordinator->poll(999);
+  CHECK(f.take<plan_tasks>().empty());
+
+  f.begin(1000);
+  f.coordinator->on_prepared(f.id, {}, 1000);
+  CHECK(f.take<snapshot_coordinators>().size() == 1);
+  CHECK(f.take<trigger_tasks>().empty());
+  f.coordinator->on_coordinator_snapshot(f.id, source_operator, byte_string("splits"), 1001);
+
+  const auto trigger = f.take<trigger_tasks>();
+  REQUIRE(trigger.size() == 1);
+  CHECK(trigger[0].checkpoint == 1);
+  CHECK(trigger[0].tasks.size() == 1);
+}
+
+TEST_CASE("all acknowledgements make a checkpoint of all states") {
+  fixture f;
+  f.trigger(1000);
+  state::task_state_snapshot snapshot;
+  snapshot.operators[source_operator].channels.push_back({"file", 0, 10});
+  f.coordinator->on_acknowledged(f.id, f.first, snapshot, 1100);
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 1101); // twice counts once
+  CHECK(f.take<store_checkpoint>().empty());
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 1200);
+
+  const auto stored = f.take<store_checkpoint>();
+  REQUIRE(stored.size() == 1);
+  const auto& source = stored[0].checkpoint->operators.at(source_operator);
+  CHECK(source.coordinator == "splits");
+  CHECK(source.has_coordinator);
+  CHECK(source.subtasks.size() == 1);
+  f.coordinator->on_stored(f.id, {}, 1300);
+  CHECK(f.take<announce_completed>().at(0).tasks.size() == 2);
+  CHECK(f.coordinator->completed_count() == 1);
+}
+
+TEST_CASE("a checkpoint that takes too long expires, and a late word of it is dropped") {
+  fixture f;
+  f.trigger(1000);
+  CHECK(f.coordinator->next_deadline_ms() == 1500);
+
+  f.coordinator->poll(1500);
+  const auto aborted = f.take<announce_aborted>();
+  REQUIRE(aborted.size() == 1);
+  CHECK(aborted[0].reason.code == errc::checkpoint_expired);
+  CHECK(f.take<give_up>().size() == 1); // none is tolerated by default
+
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 1501);
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 1501);
+  CHECK(f.take<store_checkpoint>().empty());
+}
+
+TEST_CASE("failures in a row are tolerated up to their number, and a success starts over") {
+  auto spec = fixture::with_interval(1000);
+  spec.tolerable_failures = 1;
+  fixture f(spec);
+  const auto expire = [&](std::int64_t at) {
+    f.trigger(at);
+    f.coordinator->poll(at + 500);
+    CHECK(f.take<announce_aborted>().size() == 1);
+  };
+
+  expire(1000);
+  f.complete(2000);
+  expire(3000);
+  CHECK(f.take<give_up>().empty());
+  expire(4000);
+  CHECK(f.take<give_up>().size() == 1);
+}
+
+TEST_CASE("storage that fails aborts the checkpoint, and the job goes on when that is tolerated") {
+  auto spec = fixture::with_interval(1000);
+  spec.tolerable_failures = -1;
+  fixture f(spec);
+  f.trigger(1000);
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 1000);
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 1000);
+  REQUIRE(f.take<store_checkpoint>().size() == 1);
+
+  f.coordinator->on_stored(f.id, error(errc::storage_full, "full"), 1100);
+
+  CHECK(f.take<announce_aborted>().at(0).reason.has(errc::storage_full));
+  CHECK(f.take<give_up>().empty());
+}
+
+TEST_CASE("a task that ends before it acknowledged aborts, without counting as a failure") {
+  fixture f;
+  f.trigger(1000);
+
+  f.coordinator->on_task_ended(f.second, 1100);
+
+  CHECK(f.take<announce_aborted>().size() == 1);
+  CHECK(f.take<give_up>().empty());
+}
+
+TEST_CASE("a task that ends after it acknowledged changes nothing") {
+  fixture f;
+  f.trigger(1000);
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 1000);
+
+  f.coordinator->on_task_ended(f.first, 1100);
+
+  CHECK(f.take<announce_aborted>().empty());
+}
+
+TEST_CASE("the pause after a checkpoint is kept") {
+  auto spec = fixture::with_interval(100);
+  spec.min_pause_ms = 300;
+  fixture f(spec);
+  f.complete(100);
+
+  CHECK(f.coordinator->next_deadline_ms() == 400);
+}
+
+TEST_CASE("when all triggered tasks wait, a checkpoint begins at once, also behind a pending one") {
+  fixture f;
+  f.coordinator->on_awaited(false, 10);
+  CHECK(f.take<plan_tasks>().empty());
+  f.coordinator->on_awaited(true, 20);
+  REQUIRE(f.take<plan_tasks>().size() == 1);
+  f.coordinator->on_plan(f.plan(), 20);
+  const auto pending = f.take<prepare_storage>().at(0).checkpoint;
+
+  f.coordinator->on_awaited(true, 30);
+  CHECK(f.take<plan_tasks>().empty());
+  f.coordinator->on_prepared(pending, error(errc::storage_failed, "no"), 40);
+
+  CHECK(f.take<plan_tasks>().size() == 1);
+}
+
+TEST_CASE("tasks that do not run yet are asked again soon") {
+  fixture f;
+  f.coordinator->poll(1000);
+  REQUIRE(f.take<plan_tasks>().size() == 1);
+
+  f.coordinator->on_plan(error(errc::checkpoint_declined, "not yet"), 1000);
+
+  CHECK(f.coordinator->next_deadline_ms() == 1100);
+  CHECK(f.take<announce_aborted>().empty());
+}
+
+TEST_CASE("ids go on after the restored checkpoint") {
+  fixture f;
+  f.coordinator->continue_after(41);
+  f.begin(1000);
+  CHECK(f.id == 42);
+}
+
+TEST_CASE("without an interval no checkpoint is taken") {
+  fixture f(fixture::with_interval(0));
+  f.coordinator->poll(1'000'000);
+  CHECK(f.take<plan_tasks>().empty());
+  CHECK(f.coordinator->next_deadline_ms() == std::nullopt);
+}
+
+TEST_CASE("whatever happens, a checkpoint is completed only with all acknowledgements") {
+  for (std::uint64_t round = 0; round < 300; ++round) {
+    CAPTURE(testing::seed());
+    CAPTURE(round);
+    auto random = make_seeded_random(testing::seed() + round);
+    auto spec = fixture::with_interval(50);
+    spec.tolerable_failures = -1;
+    fixture f(spec);
+    std::int64_t now = 0;
+    std::set<execution_attempt_id> acknowledged;
+    checkpoint_id newest = 0;
+    for (int step = 0; step < 200; ++step) {
+      now += static_cast<std::int64_t>(random->below(40));
+      f.coordinator->poll(now);
+      for (const auto& action : f.coordinator->take_actions()) {
+        if (std::holds_alternative<plan_tasks>(action))
+          f.coordinator->on_plan(f.plan(), now);
+        else if (const auto* prepare = std::get_if<prepare_storage>(&action)) {
+          CHECK(prepare->checkpoint > newest);
+          newest = prepare->checkpoint;
+          acknowledged.clear();
+        } else if (std::holds_alternative<store_checkpoint>(action))
+          CHECK(acknowledged.size() == 2);
+      }
+      const auto& attempt = random->below(2) == 0 ? f.first : f.second;
+      const checkpoint_id about = newest - static_cast<checkpoint_id>(random->below(2));
+      switch (random->below(7)) {
+      case 0:
+        f.coordinator->on_prepared(about, {}, now);
+        break;
+      case 1:
+        f.coordinator->on_coordinator_snapshot(about, source_operator, byte_string("s"), now);
+        break;
+      case 2:
+      case 3:
+      case 4:
+        if (about == newest)
+          acknowledged.insert(attempt);
+        f.coordinator->on_acknowledged(about, attempt, {}, now);
+        break;
+      case 5:
+        f.coordinator->on_stored(about, {}, now);
+        break;
+      default:
+        if (random->below(4) == 0)
+          f.coordinator->on_declined(about, attempt, error(errc::storage_failed, "no"), now);
+        break;
+      }
+    }
+  }
+}
+
+} // TEST_SUITE
+
+TEST_SUITE("scheduler/checkpoint/checkpoint_plan") {
+
+TEST_CASE("finished tasks are left out, and who lost all producers is triggered") {
+  sample_graph sample;
+  const auto source = sample.add("source", 2);
+  const auto map = sample.add("map", 2);
+  const auto sink = sample.add("sink", 1);
+  sample.connect(source, map, graph::partitioner_kind::forward);
+  sample.connect(map, sink);
+  auto graph = execution_graph::build(sample.share());
+  const auto to = [&](task_index task, std::vector<task_state> states) {
+    for (const auto state : states)
+      REQUIRE(graph->change_task_state(task, state).has_value());
+  };
+  for (task_index task = 0; task < 4; ++task)
+    to(task, {task_state::scheduled, task_state::deploying, task_state::running});
+
+  CHECK(plan_checkpoint(*graph).error().code == errc::checkpoint_declined);
+  to(4, {task_state::scheduled, task_state::deploying, task_state::running});
+  CHECK(plan_checkpoint(*graph)->trigger.size() == 2);
+  CHECK(plan_checkpoint(*graph)->acknowledge.size() == 5);
+
+  to(0, {task_state::finished});
+  auto plan = plan_checkpoint(*graph);
+  REQUIRE(plan.has_value());
+  CHECK(plan->acknowledge.size() == 4);
+  REQUIRE(plan->trigger.size() == 2);
+  CHECK(plan->trigger[0].attempt == graph->current(1).id);
+  CHECK(plan->trigger[1].attempt == graph->current(2).id);
+  CHECK(!plan->are_all_waiting);
+
+  graph->note_checkpoint_awaited(1);
+  graph->note_checkpoint_awaited(2);
+  CHECK(plan_checkpoint(*graph)->are_all_waiting);
+
+  for (const task_index task : {1, 2, 3, 4})
+    to(task, {task_state::finished});
+  CHECK(!plan_checkpoint(*graph).has_value());
+}
+
+} // TEST_SUITE
+
+} // namespace headrace::scheduler

@@ -1,0 +1,65 @@
+#include "libscheduler/execution_graph/deployment.hpp"
+
+#include "test/libscheduler/sample_graph.hpp"
+
+#include "libgraph/job_graph/job_graph_codec.hpp"
+
+#include "libactors/message/ids_codec.hpp"
+#include "libactors/rpc/address_codec.hpp"
+
+#include <doctest/doctest.h>
+
+namespace headrace::scheduler {
+
+using testing::sample_graph;
+
+TEST_SUITE("scheduler/execution_graph/deployment") {
+
+TEST_CASE("a gate names every producer's partition and place, a partition its consumers") {
+  sample_graph sample;
+  const auto source = sample.add("source", 2);
+  const auto sink = sample.add("sink", 3);
+  sample.at(sink).max_parallelism = 256;
+  sample.connect(source, sink);
+  auto graph = execution_graph::build(sample.share());
+  for (task_index task = 0; task < graph->task_count(); ++task) {
+    const auto n = static_cast<std::uint64_t>(task) + 1;
+    graph->assign_slot(task, {{4, n}, {5, n}, {{6, n}, "taskexecutor", 1}});
+  }
+  const deployment_facts facts{{{6, 9}, "jobmaster", 1}, {8, 8}, {}, "/checkpoints/job", {}};
+
+  const auto consumer = describe_deployment(*graph, graph->task_at(sink, 2), facts, {});
+  const auto view = consumer.view();
+  const auto gates = view->getDeployment().getGates();
+  REQUIRE(gates.size() == 1);
+  CHECK(gates[0].getSubpartition() == 2);
+  REQUIRE(gates[0].getChannels().size() == 2);
+  const auto channel = gates[0].getChannels()[1];
+  CHECK(read_partition(channel.getPartition()).producer == graph->current(1).id);
+  CHECK(actors::read_address(channel.getLocation()) == graph->current(1).slot.location);
+  CHECK(read_id<task_executor_id>(channel.getTaskExecutor()) == graph->current(1).slot.executor);
+
+  const auto producer = describe_deployment(*graph, 0, facts, {});
+  const auto partitions = producer.view()->getDeployment().getPartitions();
+  REQUIRE(partitions.size() == 1);
+  CHECK(partitions[0].getSubpartitions() == 3);
+  CHECK(partitions[0].getConsumerMaxParallelism() == 256);
+}
+
+TEST_CASE("a restored max parallelism replaces the graph's") {
+  sample_graph sample;
+  sample.add("source", 1);
+  auto graph = execution_graph::build(sample.share());
+  deployment_facts facts;
+  facts.max_parallelism[sample.at(0).id] = 512;
+
+  const auto request = describe_deployment(*graph, 0, facts, {});
+
+  const auto view = request.view();
+  const auto vertex = view->getDeployment().getVertex().getAs<schema::JobVertex>();
+  CHECK(vertex.getMaxParallelism() == 512);
+}
+
+} // TEST_SUITE
+
+} // namespace headrace::scheduler
