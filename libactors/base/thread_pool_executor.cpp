@@ -48,7 +48,16 @@ struct thread_pool_executor::state {
 thread_pool_executor::thread_pool_executor(int threads_max)
     : state_(std::make_shared<state>(std::max(1, threads_max))) {}
 
-thread_pool_executor::~thread_pool_executor() { shut_down(std::chrono::seconds(10)); }
+thread_pool_executor::~thread_pool_executor() {
+  bool is_shut_down = false;
+  {
+    const std::lock_guard lock(state_->guard);
+    is_shut_down = state_->ending;
+  }
+  if (!is_shut_down) {
+    shut_down(std::chrono::seconds(10));
+  }
+}
 
 void thread_pool_executor::submit(std::function<void()> step) {
   {

@@ -12,7 +12,7 @@ namespace headrace {
 class thread_pool_executor final : public executor {
 public:
   explicit thread_pool_executor(int threads_max);
-  /// As `shut_down` with 10 s.
+  /// As `shut_down` with 10 s, unless that was called.
   ~thread_pool_executor() override;
   thread_pool_executor(const thread_pool_executor&) = delete;
   thread_pool_executor& operator=(const thread_pool_executor&) = delete;

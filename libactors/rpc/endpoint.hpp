@@ -54,24 +54,25 @@ struct actor_environment {
 
 using timer_id = std::uint64_t;
 
-/// Answers one ask, once: `reply(message)` or `fail(error)`. May be kept and used in a later turn
-/// of the same endpoint; dropped unanswered, the asker gets an error.
+/// Answers one ask, once: `send(message)` or `fail(error)`. May be kept and used in a later turn of
+/// the same endpoint; dropped unanswered, the asker gets an error: `peer_lost` when the endpoint has
+/// ended, else `internal`.
 class responder {
 public:
   responder() = default;
-  void send(any_message answer);
+  void send(const any_message& answer);
   void fail(error failure);
   bool is_open() const { return owner_ != nullptr; }
 
-  responder(responder&& other) noexcept;
+  responder(responder&& other) noexcept = default;
   responder& operator=(responder&& other) noexcept;
   ~responder();
 
 private:
   friend class endpoint;
-  responder(endpoint* owner, address to, std::uint64_t correlation)
-      : owner_(owner), to_(std::move(to)), correlation_(correlation) {}
-  endpoint* owner_ = nullptr;
+  responder(std::shared_ptr<const actor_ref::target> owner, address to, std::uint64_t correlation)
+      : owner_(std::move(owner)), to_(std::move(to)), correlation_(correlation) {}
+  std::shared_ptr<const actor_ref::target> owner_; ///< none: answered
   address to_;
   std::uint64_t correlation_ = 0;
 };
@@ -94,8 +95,11 @@ private:
 /// turn, one thread at a time. No CAF type is seen by who derives.
 ///
 /// Life cycle: constructor → `on_start` (the environment is there) → turns (handlers, mail, timers,
-/// child ends) → `on_stop` → destructor. What a turn throws ends the actor with `internal` and the
-/// words of the exception.
+/// child ends) → children stop → `on_stop` → destructor. What a turn throws ends the actor with
+/// `internal` and the words of the exception.
+///
+/// Order: messages from one sender to one endpoint (tell, ask, their answers) keep their order, and go
+/// before mail of normal priority; so do timers, answers of the executor, and ends of children.
 class endpoint {
 public:
   endpoint();
@@ -113,7 +117,8 @@ public:
 
 protected:
   virtual void on_start() {}
-  /// The last turn: children have been told to end. `cause` has code none for an orderly stop.
+  /// The last turn: all children have ended. `cause` has code none for an orderly stop. Asks that
+  /// were kept may still be answered.
   virtual void on_stop(const error& /*cause*/) {}
   virtual void on_mail(mail_ptr /*content*/) {}
   /// A child ended; `cause` has code none when it stopped in order.
@@ -191,20 +196,25 @@ protected:
   actor_ref child_ref(const std::string& name) const;
   /// Asks a child to stop in order; `on_child_ended` follows.
   void stop_child(const std::string& name);
+  /// `on_peer_ended` is called with `peer` once, when it ends; soon, when there is none.
   void monitor(const address& peer);
-  /// Ends this actor, after the turn.
+  /// Ends this actor after the turn: its children first, during which it takes no message.
   void quit(error cause = {});
   /// Tells the root supervisor: the process must not go on.
   void fatal(error cause);
 
-private:
-  friend class responder;
-  using untyped_handler = std::function<void(const any_message&, const address& from, responder)>;
-  void handle(std::uint64_t type_id, untyped_handler action);
+  // --- without types, for what carries messages of others
+  static constexpr std::uint64_t any_reply = 0;
   void tell_untyped(const address& to, const any_message& what, fencing_token fence);
+  /// As `ask`; `any_reply` takes a reply of every type.
   void ask_untyped(const address& to, const any_message& what, std::uint64_t reply_type,
                    std::chrono::milliseconds timeout, fencing_token fence,
                    std::function<void(result<any_message>)> then);
+
+private:
+  using message_handler =
+      std::function<void(const any_message&, const address& from, responder)>;
+  void handle(std::uint64_t type_id, message_handler action);
   void submit_blocking(std::function<void()> step, std::function<void()> then);
 
   struct state;

@@ -13,6 +13,10 @@
 
 namespace headrace::actors {
 
+class actor_registry;
+class remote_link;
+struct envelope;
+
 /// How a node's actors are run. The deterministic one of the tests implements it too.
 struct node_options {
   std::string name = "node";
@@ -20,7 +24,8 @@ struct node_options {
   int executor_threads = 8;
   std::chrono::milliseconds shutdown_deadline{10'000};
   headrace::logger log;
-  /// Called once, on the root's thread, when an actor reported a fatal error.
+  /// Called once, on the root's thread, when an actor reported a fatal error. Must not call
+  /// `shut_down`, which awaits that thread.
   std::function<void(const error&)> on_fatal;
 };
 
@@ -51,8 +56,19 @@ public:
   }
 
   /// Describes every live actor: see libactors/registry.
-  virtual class actor_registry& actors() = 0;
-  /// Stops all actors, children first; returns whether all ended within the deadline.
+  virtual actor_registry& actors() = 0;
+
+  /// Sends what is for other nodes over `link` from now on; without one such asks fail.
+  virtual void connect(std::shared_ptr<remote_link> link) = 0;
+  /// Takes a checked envelope from another node.
+  virtual void receive(envelope what) = 0;
+  /// All endpoints of that node are gone: pending asks to it fail, its watchers are told.
+  virtual void report_lost(const node_id& lost, const error& cause) = 0;
+  /// One endpoint of another node has ended.
+  virtual void report_ended(const address& peer, const error& cause) = 0;
+
+  /// Stops all actors, children first; returns whether all ended within the deadline. Those that did
+  /// not are logged by name, and keep what they need of the node. May be called again.
   virtual bool shut_down() = 0;
 };
 
@@ -69,6 +85,7 @@ public:
   virtual std::uint64_t run(std::uint64_t steps_max) = 0;
   /// Advances virtual time to the next timer and fires it. @returns false when there is none
   virtual bool advance_to_next_timer() = 0;
+  /// Moves virtual time, fires the timers on the way and runs what they cause.
   virtual void advance(std::chrono::milliseconds by) = 0;
   /// Runs and advances until `done`, at most `steps_max` steps. @returns whether done
   virtual bool run_until(const std::function<bool()>& done, std::uint64_t steps_max) = 0;
