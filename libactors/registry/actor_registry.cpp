@@ -33,8 +33,9 @@ std::vector<actor_snapshot> actor_registry::snapshot(std::int64_t now_us) const 
       out.push_back(record->snapshot(now_us));
     }
   }
-  std::sort(out.begin(), out.end(),
-            [](const auto& a, const auto& b) { return a.name != b.name ? a.name < b.name : a.id < b.id; });
+  std::sort(out.begin(), out.end(), [](const auto& a, const auto& b) {
+    return a.name != b.name ? a.name < b.name : a.id < b.id;
+  });
   return out;
 }
 

@@ -2,9 +2,10 @@
 
 #include "libactors/rpc/delivery.hpp"
 
-#include <atomic>
 #include <caf/actor_control_block.hpp>
 #include <caf/weak_intrusive_ptr.hpp>
+
+#include <atomic>
 
 namespace headrace::actors {
 

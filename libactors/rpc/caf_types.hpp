@@ -3,6 +3,7 @@
 #include "libactors/rpc/delivery.hpp"
 
 #include <caf/allowed_unsafe_message_type.hpp>
+
 #include <utility>
 
 namespace headrace::actors {

@@ -3,6 +3,7 @@
 
 #include <caf/atom.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
+
 #include <deque>
 #include <limits>
 #include <map>
@@ -168,8 +169,8 @@ public:
 
   std::uint64_t steps() const override { return steps_; }
 
-  result<any_message> ask_and_wait(const address& to, const any_message& what,
-                                   milliseconds timeout, fencing_token fence) override {
+  result<any_message> ask_and_wait(const address& to, const any_message& what, milliseconds timeout,
+                                   fencing_token fence) override {
     const auto answer = begin_ask(to, what, timeout, fence);
     run_until([&] { return answer->is_there(); }, ask_steps_max);
     return answer->wait(milliseconds(0));

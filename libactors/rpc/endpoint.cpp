@@ -1,5 +1,6 @@
-#include "libactors/base/limits.hpp"
 #include "libactors/rpc/endpoint.hpp"
+
+#include "libactors/base/limits.hpp"
 #include "libactors/rpc/endpoint_state.hpp"
 
 #include <algorithm>
@@ -47,14 +48,15 @@ void endpoint::ask_untyped(const address& to, const any_message& what, std::uint
   }
   const auto correlation = ++state_->last_correlation;
   const auto deadline = after(timeout, [this, correlation, to, timeout] {
-    state_->take_answer({.kind = envelope_kind::failure,
-                 .to = self(),
-                 .from = to,
-                 .correlation = correlation,
-                 .fence = {},
-                 .payload = {},
-                 .failure = {errc::timed_out, "ask timed out: " + to_string(to) + ", after " +
-                                                  std::to_string(timeout.count()) + " ms"}});
+    state_->take_answer(
+        {.kind = envelope_kind::failure,
+         .to = self(),
+         .from = to,
+         .correlation = correlation,
+         .fence = {},
+         .payload = {},
+         .failure = {errc::timed_out, "ask timed out: " + to_string(to) + ", after " +
+                                          std::to_string(timeout.count()) + " ms"}});
   });
   const bool overflows = state_->asks.size() >= limits::pending_asks_max;
   state_->asks[correlation] = {
@@ -85,11 +87,9 @@ responder& responder::operator=(responder&& other) noexcept {
 
 responder::~responder() {
   if (owner_) {
-    fail(owner_->has_ended.load() ? error(errc::peer_lost, "endpoint ended before it answered: " +
-                                                               owner_->self.endpoint)
-                                  : error(errc::internal,
-                                          "ask was left without an answer: " +
-                                              owner_->self.endpoint));
+    fail(owner_->has_ended.load()
+             ? error(errc::peer_lost, "endpoint ended before it answered: " + owner_->self.endpoint)
+             : error(errc::internal, "ask was left without an answer: " + owner_->self.endpoint));
   }
 }
 
@@ -198,9 +198,7 @@ void endpoint::monitor(const address& peer) {
   state_->under->core->watch(peer, state_->under->target);
 }
 
-void endpoint::quit(error cause) {
-  state_->quit(std::move(cause));
-}
+void endpoint::quit(error cause) { state_->quit(std::move(cause)); }
 
 void endpoint::fatal(error cause) { state_->under->core->fatal(std::move(cause)); }
 

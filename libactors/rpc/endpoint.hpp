@@ -55,8 +55,8 @@ struct actor_environment {
 using timer_id = std::uint64_t;
 
 /// Answers one ask, once: `send(message)` or `fail(error)`. May be kept and used in a later turn of
-/// the same endpoint; dropped unanswered, the asker gets an error: `peer_lost` when the endpoint has
-/// ended, else `internal`.
+/// the same endpoint; dropped unanswered, the asker gets an error: `peer_lost` when the endpoint
+/// has ended, else `internal`.
 class responder {
 public:
   responder() = default;
@@ -98,8 +98,8 @@ private:
 /// child ends) → children stop → `on_stop` → destructor. What a turn throws ends the actor with
 /// `internal` and the words of the exception.
 ///
-/// Order: messages from one sender to one endpoint (tell, ask, their answers) keep their order, and go
-/// before mail of normal priority; so do timers, answers of the executor, and ends of children.
+/// Order: messages from one sender to one endpoint (tell, ask, their answers) keep their order, and
+/// go before mail of normal priority; so do timers, answers of the executor, and ends of children.
 class endpoint {
 public:
   endpoint();
@@ -212,8 +212,7 @@ protected:
                    std::function<void(result<any_message>)> then);
 
 private:
-  using message_handler =
-      std::function<void(const any_message&, const address& from, responder)>;
+  using message_handler = std::function<void(const any_message&, const address& from, responder)>;
   void handle(std::uint64_t type_id, message_handler action);
   void submit_blocking(std::function<void()> step, std::function<void()> then);
 

@@ -47,7 +47,7 @@ struct endpoint_actor::actor_host final : endpoint::host {
 
 endpoint_actor::endpoint_actor(caf::actor_config& config, actor_setup* setup)
     : caf::event_based_actor(config), record_(record_of(*setup->core, *setup, setup->instance)),
-      content_(std::move(setup->content)), parent_(setup->parent),
+      content_(std::move(setup->content)), parent_(setup->parent), alive_(ctrl()),
       time_(setup->core->environment.time), detached_(record_->snapshot(0).is_detached) {
   host_ = std::make_unique<actor_host>(*this, *setup, record_);
   host_->is_root = setup->parent.is_none();
@@ -135,6 +135,7 @@ void endpoint_actor::on_exit() {
   core->retire(*host_, parent_, host_->ended_by);
   host_->target.reset();
   parent_ = {};
+  alive_.reset(); // who runs this turn holds it still
 }
 
 } // namespace headrace::actors

@@ -4,6 +4,7 @@
 #include "libactors/rpc/node_core.hpp"
 
 #include <caf/event_based_actor.hpp>
+
 #include <optional>
 
 namespace headrace::actors {
@@ -31,6 +32,7 @@ private:
   std::shared_ptr<actor_record> record_;
   std::unique_ptr<endpoint> content_;
   actor_ref parent_;
+  caf::strong_actor_ptr alive_; ///< itself, until it ends: senders hold it weakly
   const headrace::clock& time_;
   const bool detached_;
 };

@@ -89,8 +89,7 @@ void endpoint::state::complete_stop() {
 
 void endpoint::state::set_wake() {
   auto& wakes = *under->core->seams.wakes;
-  const auto first =
-      timers.empty() ? wake_service::never : timers.begin()->first.first;
+  const auto first = timers.empty() ? wake_service::never : timers.begin()->first.first;
   if (wakes.is_exact() ? first != next_wake_us : first < next_wake_us) {
     next_wake_us = first;
     wakes.wake_at(under->target, first);
@@ -127,7 +126,8 @@ void endpoint::state::take_ask_or_tell(received_envelope what) {
   const auto refuse = [&](error why) {
     under->record->on_refused();
     const auto refused = what.take();
-    owner.log().debug("message refused", {{"reason", to_string(why)}, {"from", to_string(refused.from)}});
+    owner.log().debug("message refused",
+                      {{"reason", to_string(why)}, {"from", to_string(refused.from)}});
     core.refuse(refused, std::move(why));
   };
   if (!is_running()) {
@@ -141,9 +141,9 @@ void endpoint::state::take_ask_or_tell(received_envelope what) {
   const auto found = handlers.find(what.peek().payload.type_id());
   if (found == handlers.end()) {
     const auto& id = what.peek().payload.type_id();
-    return refuse({errc::malformed_message,
-                   "endpoint does not take this message: " + under->self.endpoint + ", type " +
-                       to_hex(0, id).substr(16)});
+    return refuse(
+        {errc::malformed_message, "endpoint does not take this message: " + under->self.endpoint +
+                                      ", type " + to_hex(0, id).substr(16)});
   }
   const auto taken = what.take();
   responder back;
@@ -163,10 +163,9 @@ void endpoint::state::take_answer(envelope what) {
   owner.cancel_timer(pending.deadline);
   if (what.kind == envelope_kind::failure) {
     pending.then(std::move(what.failure));
-  } else if (pending.reply_type != any_reply &&
-             what.payload.type_id() != pending.reply_type) {
-    pending.then(error(errc::malformed_message,
-                       "reply of another type: from " + to_string(what.from)));
+  } else if (pending.reply_type != any_reply && what.payload.type_id() != pending.reply_type) {
+    pending.then(
+        error(errc::malformed_message, "reply of another type: from " + to_string(what.from)));
   } else {
     pending.then(std::move(what.payload));
   }

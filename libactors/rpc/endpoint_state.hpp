@@ -75,7 +75,7 @@ struct endpoint::state {
   std::unordered_map<std::uint64_t, std::function<void()>> steps;
 
   std::map<std::string, child_entry> children; ///< by the last part of the name
-  std::optional<error> quit_cause;       ///< set by `quit`, until the turn ends
+  std::optional<error> quit_cause;             ///< set by `quit`, until the turn ends
   error stop_cause;
 };
 

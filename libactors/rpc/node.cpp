@@ -4,8 +4,9 @@
 #include "libactors/rpc/node_base.hpp"
 #include "libactors/rpc/node_wake_service.hpp"
 
-#include <algorithm>
 #include <caf/atom.hpp>
+
+#include <algorithm>
 #include <thread>
 
 namespace headrace::actors {
@@ -47,8 +48,8 @@ public:
     }
   }
 
-  result<any_message> ask_and_wait(const address& to, const any_message& what,
-                                   milliseconds timeout, fencing_token fence) override {
+  result<any_message> ask_and_wait(const address& to, const any_message& what, milliseconds timeout,
+                                   fencing_token fence) override {
     return begin_ask(to, what, timeout, fence)->wait(timeout + answer_grace);
   }
 

@@ -67,8 +67,8 @@ public:
   /// One endpoint of another node has ended.
   virtual void report_ended(const address& peer, const error& cause) = 0;
 
-  /// Stops all actors, children first; returns whether all ended within the deadline. Those that did
-  /// not are logged by name, and keep what they need of the node. May be called again.
+  /// Stops all actors, children first; returns whether all ended within the deadline. Those that
+  /// did not are logged by name, and keep what they need of the node. May be called again.
   virtual bool shut_down() = 0;
 };
 

@@ -35,13 +35,12 @@ protected:
                                             std::chrono::milliseconds timeout,
                                             fencing_token fence) {
     auto answer = std::make_shared<awaited_answer>();
-    const auto where =
-        spawn(std::make_unique<outside_ask>(to, what, timeout, fence, answer),
-              {.name = "ask-" + std::to_string(++asks_),
-               .kind = "outside_ask",
-               .where = placement::shared,
-               .policy = supervision::notify,
-               .addressable = false});
+    const auto where = spawn(std::make_unique<outside_ask>(to, what, timeout, fence, answer),
+                             {.name = "ask-" + std::to_string(++asks_),
+                              .kind = "outside_ask",
+                              .where = placement::shared,
+                              .policy = supervision::notify,
+                              .addressable = false});
     if (where.is_none()) {
       answer->set(error(errc::shut_down, "the node is shut down"));
     }

@@ -22,12 +22,12 @@ std::string last_part(const std::string& full_name) {
 node_core::node_core(node_options options_in, node_seams seams_in,
                      std::unique_ptr<caf::actor_system_config> config)
     : options(std::move(options_in)), seams(std::move(seams_in)),
-      id(seams.random->next_id<node_id>()),
-      environment{.time = *seams.time,
-                  .blocking = *seams.blocking,
-                  .random = *seams.random,
-                  .log = options.log.with({{"node", options.name}}),
-                  .node = id},
+      id(seams.random->next_id<node_id>()), environment{.time = *seams.time,
+                                                        .blocking = *seams.blocking,
+                                                        .random = *seams.random,
+                                                        .log = options.log.with(
+                                                            {{"node", options.name}}),
+                                                        .node = id},
       config_(std::move(config)) {
   system_.emplace(*config_);
 }
@@ -83,8 +83,7 @@ bool node_core::launch(actor_setup setup, const address& reserved) {
 address node_core::spawn(std::unique_ptr<endpoint> child, spawn_options spawn_as,
                          const actor_ref& parent) {
   const bool below_root = parent.is_none() || parent.get()->self.endpoint == root_name;
-  auto full_name =
-      below_root ? spawn_as.name : parent.get()->self.endpoint + '/' + spawn_as.name;
+  auto full_name = below_root ? spawn_as.name : parent.get()->self.endpoint + '/' + spawn_as.name;
   const auto reserved = reserve(full_name);
   if (reserved.is_none()) {
     environment.log.error("cannot start an actor: name is taken or too long",
@@ -162,9 +161,8 @@ void node_core::retire(const endpoint::host& gone, const actor_ref& parent, cons
     each.watcher->post({peer_ended{.peer = std::move(each.peer), .cause = cause}});
   }
   if (!parent.is_none()) {
-    parent.get()->post({child_ended{.name = last_part(gone.self.endpoint),
-                                    .instance = gone.self.instance,
-                                    .cause = cause}});
+    parent.get()->post({child_ended{
+        .name = last_part(gone.self.endpoint), .instance = gone.self.instance, .cause = cause}});
   } else {
     const std::lock_guard lock(guard_);
     has_root_ended_ = true;
@@ -213,10 +211,8 @@ void node_core::route(envelope what) {
   {
     const std::lock_guard lock(guard_);
     const auto found = table_.find(what.to.endpoint);
-    const bool is_answer =
-        what.kind == envelope_kind::reply || what.kind == envelope_kind::failure;
-    if (found != table_.end() && found->second.target &&
-        (found->second.addressable || is_answer)) {
+    const bool is_answer = what.kind == envelope_kind::reply || what.kind == envelope_kind::failure;
+    if (found != table_.end() && found->second.target && (found->second.addressable || is_answer)) {
       known = true;
       if (what.to.instance == 0 || found->second.target->self.instance == what.to.instance) {
         receiver = found->second.target;
@@ -228,9 +224,9 @@ void node_core::route(envelope what) {
   } else if (what.kind == envelope_kind::ask) {
     // An instance that was named has once been there.
     const bool was_there = known || what.to.instance != 0;
-    refuse(what, was_there ? error(errc::peer_lost, "endpoint has ended: " + to_string(what.to))
-                           : error(errc::endpoint_not_found,
-                                   "no such endpoint: " + to_string(what.to)));
+    refuse(what, was_there
+                     ? error(errc::peer_lost, "endpoint has ended: " + to_string(what.to))
+                     : error(errc::endpoint_not_found, "no such endpoint: " + to_string(what.to)));
   }
 }
 
@@ -268,8 +264,8 @@ void node_core::watch(const address& peer,
       return;
     }
   }
-  watcher->post({peer_ended{
-      .peer = peer, .cause = {errc::peer_lost, "endpoint has ended: " + to_string(peer)}}});
+  watcher->post({peer_ended{.peer = peer,
+                            .cause = {errc::peer_lost, "endpoint has ended: " + to_string(peer)}}});
 }
 
 std::shared_ptr<remote_link> node_core::link() const {
@@ -286,9 +282,9 @@ void node_core::report_lost(const node_id& lost, const error& cause) {
   std::vector<watch_entry> watches;
   {
     const std::lock_guard lock(guard_);
-    const auto gone = std::stable_partition(
-        remote_watches_.begin(), remote_watches_.end(),
-        [&](const auto& each) { return each.peer.node != lost; });
+    const auto gone =
+        std::stable_partition(remote_watches_.begin(), remote_watches_.end(),
+                              [&](const auto& each) { return each.peer.node != lost; });
     watches.assign(std::make_move_iterator(gone), std::make_move_iterator(remote_watches_.end()));
     remote_watches_.erase(gone, remote_watches_.end());
   }

@@ -8,9 +8,10 @@
 #include "libactors/rpc/node.hpp"
 #include "libactors/rpc/wake_service.hpp"
 
-#include <atomic>
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
+
+#include <atomic>
 #include <condition_variable>
 #include <memory>
 #include <mutex>

@@ -6,8 +6,7 @@
 
 namespace headrace::actors {
 
-node_wake_service::node_wake_service(const clock& time)
-    : time_(time), thread_([this] { run(); }) {}
+node_wake_service::node_wake_service(const clock& time) : time_(time), thread_([this] { run(); }) {}
 
 node_wake_service::~node_wake_service() { stop(); }
 

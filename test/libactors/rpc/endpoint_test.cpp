@@ -1,6 +1,5 @@
 #include "test/libactors/rpc/testing_endpoint.hpp"
 #include "test/support/seed.hpp"
-
 #include "libactors/registry/actor_registry.hpp"
 
 #include <doctest/doctest.h>
@@ -50,8 +49,8 @@ TEST_CASE("an endpoint is found by its name in whichever instance") {
 }
 
 TEST_CASE("an ask that nobody answers ends at its deadline") {
-  auto node = make_test_node();
   std::vector<reply_to<schema::ExecutionAttempt>> kept;
+  auto node = make_test_node();
   const auto silent = start(*node, "silent", [&](testing_endpoint& made) {
     made.when_asked = [&](auto&, auto, auto back) { kept.push_back(std::move(back)); };
   });
@@ -68,8 +67,8 @@ TEST_CASE("an ask that nobody answers ends at its deadline") {
 }
 
 TEST_CASE("an answer after the deadline is dropped") {
-  auto node = make_test_node();
   std::vector<errc> answers;
+  auto node = make_test_node();
   const auto slow = start(*node, "slow", [](testing_endpoint& made) {
     made.when_asked = [](testing_endpoint& self, auto value, auto back) {
       auto held = std::make_shared<reply_to<schema::ExecutionAttempt>>(std::move(back));
@@ -128,8 +127,8 @@ TEST_CASE("a restarted endpoint does not take what is for the instance before") 
 }
 
 TEST_CASE("an ask that waits in the mailbox of a killed actor fails with peer_lost") {
-  auto node = make_test_node();
   std::vector<errc> answers;
+  auto node = make_test_node();
   const auto victim = start(*node, "victim", [](auto&) {});
   node->run(1'000);
   start(*node, "asker", [&](testing_endpoint& made) {
@@ -187,17 +186,16 @@ TEST_CASE("a message of a type without a handler is refused") {
   auto node = make_test_node();
   const auto where = start(*node, "adder", [](auto&) {});
 
-  const auto answer =
-      node->ask_and_wait<schema::Acknowledge>(where, headrace::testing::acknowledge(),
-                                              milliseconds(100));
+  const auto answer = node->ask_and_wait<schema::Acknowledge>(
+      where, headrace::testing::acknowledge(), milliseconds(100));
 
   REQUIRE(!answer);
   CHECK(answer.error().code == errc::malformed_message);
 }
 
 TEST_CASE("a stale fencing token is refused and the current one is taken") {
-  auto node = make_test_node();
   std::vector<std::int32_t> told;
+  auto node = make_test_node();
   const auto leader = start(*node, "leader", [&](testing_endpoint& made) {
     made.when_started = [](auto& self) { self.set_fencing_token(new_token); };
     made.when_told = [&](auto&, auto value, auto&) { told.push_back(value); };
@@ -228,8 +226,8 @@ TEST_CASE("a stale fencing token is refused and the current one is taken") {
 }
 
 TEST_CASE("control goes before mail, and mail keeps its order") {
-  auto node = make_test_node();
   std::vector<std::string> order;
+  auto node = make_test_node();
   const auto receiver = start(*node, "receiver", [&](testing_endpoint& made) {
     made.when_mail = [&](auto&, auto kind) { order.push_back("mail " + std::to_string(kind)); };
     made.when_told = [&](auto&, auto, auto&) { order.push_back("told"); };
@@ -251,8 +249,8 @@ TEST_CASE("control goes before mail, and mail keeps its order") {
 }
 
 TEST_CASE("timers fire in order of time and then of age, and a canceled one does not") {
-  auto node = make_test_node();
   std::vector<int> fired;
+  auto node = make_test_node();
   start(*node, "timed", [&](testing_endpoint& made) {
     made.when_started = [&](testing_endpoint& self) {
       self.after(milliseconds(20), [&] { fired.push_back(3); });
@@ -274,9 +272,9 @@ TEST_CASE("timers fire in order of time and then of age, and a canceled one does
 }
 
 TEST_CASE("a timer that sets itself again without delay lets other turns pass") {
-  auto node = make_test_node();
   int fired = 0;
   bool told = false;
+  auto node = make_test_node();
   const auto busy = start(*node, "busy", [&](testing_endpoint& made) {
     made.when_told = [&](auto&, auto, auto&) { told = true; };
     made.when_started = [&](testing_endpoint& self) {
@@ -298,8 +296,8 @@ TEST_CASE("a timer that sets itself again without delay lets other turns pass") 
 }
 
 TEST_CASE("what runs later runs behind what waits") {
-  auto node = make_test_node();
   std::vector<std::uint32_t> order;
+  auto node = make_test_node();
   const auto where = start(*node, "one", [&](testing_endpoint& made) {
     made.when_mail = [&](testing_endpoint& self, auto kind) {
       order.push_back(kind);
@@ -318,8 +316,8 @@ TEST_CASE("what runs later runs behind what waits") {
 }
 
 TEST_CASE("a blocking step hands its value back in a turn") {
-  auto node = make_test_node();
   std::string got;
+  auto node = make_test_node();
   start(*node, "reader", [&](testing_endpoint& made) {
     made.when_started = [&](testing_endpoint& self) {
       self.run_blocking<std::string>([] { return std::string("content"); },
@@ -333,9 +331,9 @@ TEST_CASE("a blocking step hands its value back in a turn") {
 }
 
 TEST_CASE("the value of a blocking step is dropped when the endpoint has ended") {
-  auto node = make_test_node();
   bool ran = false;
   bool came = false;
+  auto node = make_test_node();
   const auto where = start(*node, "reader", [&](testing_endpoint& made) {
     made.when_mail = [&](testing_endpoint& self, auto) {
       self.run_blocking<int>([&] { return ran = true, 1; }, [&](int) { came = true; });
@@ -352,8 +350,8 @@ TEST_CASE("the value of a blocking step is dropped when the endpoint has ended")
 }
 
 TEST_CASE("a blocking step that throws ends the endpoint by name of the exception") {
-  auto node = make_test_node();
   error ended;
+  auto node = make_test_node();
   start(*node, "parent", [&](testing_endpoint& made) {
     made.when_child_ended = [&](auto&, auto&, const error& cause) { ended = cause; };
     made.when_started = [&](testing_endpoint& self) {

@@ -2,7 +2,6 @@
 
 #include "test/libactors/rpc/testing_endpoint.hpp"
 #include "test/support/seed.hpp"
-
 #include "libactors/registry/actor_registry.hpp"
 
 #include <doctest/doctest.h>
@@ -26,16 +25,17 @@ namespace {
 /// Runs a little cluster of actors that draw, ask, set timers and run steps, and returns what
 /// happened, in order.
 std::string trace_of(std::uint64_t seed) {
-  auto node = make_deterministic_node(seed, {});
   std::string trace;
   std::vector<address> all;
+  auto node = make_deterministic_node(seed, {});
   for (int i = 0; i < 4; ++i) {
     all.push_back(start(
         *node, "actor" + std::to_string(i),
         [&, i](testing_endpoint& made) {
           made.when_mail = [&, i](testing_endpoint& self, auto kind) {
             trace += std::to_string(i) + 'm' + std::to_string(kind) + ' ';
-            self.run_blocking<int>([] { return 1; }, [&, i](int) { trace += 's' + std::to_string(i) + ' '; });
+            self.run_blocking<int>([] { return 1; },
+                                   [&, i](int) { trace += 's' + std::to_string(i) + ' '; });
           };
           made.when_asked = [&, i](testing_endpoint& self, auto value, auto back) {
             trace += std::to_string(i) + 'a' + std::to_string(value) + ' ';
@@ -81,7 +81,8 @@ TEST_CASE("a seed decides the whole run") {
 TEST_CASE("an actor on threads answers") {
   for (const auto where : {placement::control, placement::shared}) {
     auto node = make_node({});
-    const auto adder = start(*node, "adder", [](auto&) {}, where);
+    const auto adder = start(
+        *node, "adder", [](auto&) {}, where);
 
     const auto answer =
         node->ask_and_wait<schema::ExecutionAttempt>(adder, number(41), milliseconds(10'000));
@@ -250,9 +251,8 @@ TEST_CASE("many actors come and go on threads") {
       for (int i = 0; i < 2'000; ++i) {
         auto child = std::make_unique<testing_endpoint>();
         child->when_started = [](testing_endpoint& inner) { inner.quit(); };
-        self.spawn(std::move(child), {.name = std::to_string(i),
-                                      .kind = "testing",
-                                      .where = placement::shared});
+        self.spawn(std::move(child),
+                   {.name = std::to_string(i), .kind = "testing", .where = placement::shared});
       }
     };
   });
@@ -263,9 +263,9 @@ TEST_CASE("many actors come and go on threads") {
 
 TEST_CASE("an actor's counts are seen from outside") {
   auto node = make_deterministic_node(1, {});
-  const auto where = start(*node, "counted", [](testing_endpoint& made) {
-    made.when_told = [](auto&, auto, auto&) {};
-  }, placement::shared);
+  const auto where = start(
+      *node, "counted", [](testing_endpoint& made) { made.when_told = [](auto&, auto, auto&) {}; },
+      placement::shared);
   node->run(100);
   node->find(where).send(mail_of(3));
   node->find(where).send(mail_of(3));

@@ -121,11 +121,9 @@ actors::address start(actors::node& on, const std::string& name, SetUp&& set_up,
                       actors::supervision policy = actors::supervision::notify) {
   auto made = std::make_unique<testing_endpoint>();
   set_up(*made);
-  return on.spawn(std::move(made), {.name = name,
-                                    .kind = "testing",
-                                    .where = where,
-                                    .policy = policy,
-                                    .addressable = true});
+  return on.spawn(
+      std::move(made),
+      {.name = name, .kind = "testing", .where = where, .policy = policy, .addressable = true});
 }
 
 inline actors::mail_ptr mail_of(std::uint32_t value) {
