@@ -1,0 +1,63 @@
+#pragma once
+
+#include "test/support/manual_clock.hpp"
+#include "test/support/testing_file_system.hpp"
+#include "libtask/operator/stream_operator.hpp"
+#include "libstate/backend/keyed_backend.hpp"
+#include "libgraph/data/record_batch.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace headrace::testing {
+
+/// Runs one operator with keyed state in memory, and keeps what it emits. Fails the process on a
+/// failed call, except of those that give a status.
+class operator_harness {
+public:
+  using maker = std::function<result<std::unique_ptr<task::stream_operator>>(
+      const graph::operator_node&, const task::operator_context&)>;
+  /// `functions`: what the node's function_refs name.
+  operator_harness(graph::operator_node node, const maker& make,
+                   graph::function_table functions = {});
+  ~operator_harness();
+
+  /// Takes rows and drains.
+  status push(const graph::record_batch& rows);
+  status advance(std::int64_t watermark_ms);
+  status end_input();
+  /// The rows one `drain` may emit from now on.
+  void set_budget(std::size_t rows_max) { budget_.rows_max = rows_max; }
+  /// Drains that were needed since the last call, counting the one that said done.
+  int take_drains() { return std::exchange(drains_, 0); }
+
+  /// What came out of the main output since the last call, one batch an emit.
+  std::vector<graph::record_batch> take() { return std::exchange(main_, {}); }
+  std::vector<graph::record_batch> take_side(std::int32_t side);
+  task::task_metrics& metrics() { return metrics_; }
+
+private:
+  class output;
+  class services;
+  status drain();
+
+  graph::operator_node node_;
+  manual_clock clock_;
+  testing_file_system files_;
+  graph::connector_registry connectors_;
+  task::task_metrics metrics_;
+  std::unique_ptr<services> services_;
+  std::unique_ptr<task::operator_context> context_;
+  std::unique_ptr<state::state_backend> backends_;
+  std::unique_ptr<state::keyed_backend> keyed_;
+  std::unique_ptr<task::stream_operator> operator_;
+  task::drain_budget budget_;
+  int drains_ = 0;
+  std::vector<graph::record_batch> main_;
+  std::map<std::int32_t, std::vector<graph::record_batch>> sides_;
+};
+
+} // namespace headrace::testing
