@@ -22,7 +22,7 @@ RULES = [
      "ask the clock that was passed",
      ["libactors/base/clock*.cpp", "apps/*", "bench/*", "test/support/*", "test/integration/*"]),
     ("random", r"\brandom_device\b|(?<![\w.>:])(std::|::)?s?rand\s*\(|\bdefault_random_engine\b"
-               r"|\bmt19937(_64)?(\s+\w+)?\s*(;|\{\s*\}|\(\s*\))",
+               r"|\bmt19937(_64)?(\s+\w+\s*;|(\s+\w+)?\s*(\{\s*\}|\(\s*\)))",
      "draw from the random that was passed",
      ["libactors/base/random*.cpp", "apps/*", "bench/*", "test/support/*"]),
     ("thread", r"\bstd::j?thread\b(?!::)|\bstd::async\b|\bpthread_create\b",
