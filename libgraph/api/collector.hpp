@@ -84,7 +84,8 @@ public:
   side_collector(const side_outputs* tags, graph::function_output& out) : tags_(tags), out_(&out) {}
 
   template <class T>
-  void emit(const output_tag<T>& tag, const T& value, std::int64_t timestamp_ms) {
+  void emit(const output_tag<T>& tag, const std::type_identity_t<T>& value,
+            std::int64_t timestamp_ms) {
     const int side = tags_->find(tag.name(), type_key_of<T>());
     if (side < 0)
       return;

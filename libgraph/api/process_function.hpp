@@ -38,7 +38,7 @@ public:
   template <class K, class V>
   map_state<K, V> map(const std::string& name, std::chrono::milliseconds ttl = {}) {
     auto descriptor = describe<V>(name, graph::state_kind::map, ttl);
-    descriptor.key_type = type_info<K>::type();
+    descriptor.key_type = info_of<K>::type();
     return map_state<K, V>(states().map(descriptor));
   }
   template <class T>
@@ -60,7 +60,7 @@ private:
   template <class T>
   static graph::state_descriptor describe(const std::string& name, graph::state_kind kind,
                                           std::chrono::milliseconds ttl) {
-    return {name, kind, type_info<T>::type(), {}, ttl.count()};
+    return {name, kind, info_of<T>::type(), {}, ttl.count()};
   }
 
   const graph::function_context* inner_;
@@ -77,7 +77,7 @@ public:
   bool has_timestamp() const { return timestamp_ms_ != no_timestamp; }
   /// Emits to a side output, with the event time of the row.
   template <class T>
-  void output(const output_tag<T>& tag, const T& value) {
+  void output(const output_tag<T>& tag, const std::type_identity_t<T>& value) {
     sides_.emit(tag, value, timestamp_ms_);
   }
 

@@ -17,14 +17,14 @@ struct row_info {
   static constexpr std::size_t columns = 1;
 
   static graph::logical_type type() {
-    return graph::logical_type::row({{"f0", type_info<T>::type(), {}}}).not_null();
+    return graph::logical_type::row({{"f0", info_of<T>::type(), {}}}).not_null();
   }
   static void append(graph::batch_builder& out, const T& value) {
-    type_info<T>::append(out.column(0), value);
+    info_of<T>::append(out.column(0), value);
   }
   /// Bound to the columns of a batch; gives the value of a column row.
   struct reader {
-    typename type_info<T>::reader inner;
+    typename info_of<T>::reader inner;
     explicit reader(const graph::record_batch& in, std::size_t first = 0) : inner(in.at(first)) {}
     reader(const graph::record_batch& in, std::span<const std::int32_t> at)
         : inner(in.at(static_cast<std::size_t>(at[0]))) {}

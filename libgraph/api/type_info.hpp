@@ -31,9 +31,28 @@ namespace headrace::api {
 ///     encode, decode    to and from the bytes of a state value
 template <class T>
 struct type_info {
-  static_assert(sizeof(T) == 0, "this type cannot be a value of a stream or state: describe the "
-                                "struct with HEADRACE_STRUCT, in the struct's own namespace");
+  static constexpr bool is_missing = true;
 };
+
+/// A type that streams and states may hold.
+template <class T>
+concept streamable = requires {
+  type_info<T>::is_plain;
+};
+
+template <class T>
+struct required_type_info {
+  static_assert(!std::is_unsigned_v<T> || std::is_same_v<T, bool>,
+                "streams and states have no unsigned numbers: use std::int64_t or another signed "
+                "one");
+  static_assert(streamable<T> || std::is_unsigned_v<T>,
+                "this type cannot be a value of a stream or state: describe the struct with "
+                "HEADRACE_STRUCT, in the struct's own namespace");
+  using type = type_info<T>;
+};
+/// type_info<T>, or an error of the compiler in words.
+template <class T>
+using info_of = typename required_type_info<T>::type;
 
 /// A value of one fixed-width physical type.
 template <class T, class Physical>
@@ -184,17 +203,17 @@ struct type_info<std::string_view> : string_type_info<std::string_view> {};
 
 template <class T>
 struct type_info<std::optional<T>> {
-  static constexpr bool is_plain = type_info<T>::is_plain;
-  static graph::logical_type type() { return type_info<T>::type().nullable(); }
+  static constexpr bool is_plain = info_of<T>::is_plain;
+  static graph::logical_type type() { return info_of<T>::type().nullable(); }
   static void append(graph::column_builder& out, const std::optional<T>& value) {
     if (value)
-      type_info<T>::append(out, *value);
+      info_of<T>::append(out, *value);
     else
       out.append_null();
   }
   struct reader {
     const graph::column* in;
-    typename type_info<T>::reader inner;
+    typename info_of<T>::reader inner;
     explicit reader(const graph::column& from) : in(&from), inner(from) {}
     std::optional<T> operator()(std::size_t row) const {
       return in->is_null(row) ? std::nullopt : std::optional<T>(inner(row));
@@ -203,10 +222,10 @@ struct type_info<std::optional<T>> {
   static void encode(byte_string& out, const std::optional<T>& value) {
     byte_writer(out).put(static_cast<std::uint8_t>(value.has_value()));
     if (value)
-      type_info<T>::encode(out, *value);
+      info_of<T>::encode(out, *value);
   }
   static std::optional<T> decode(binary_reader& in) {
-    return in.get<std::uint8_t>() == 0 ? std::nullopt : std::optional<T>(type_info<T>::decode(in));
+    return in.get<std::uint8_t>() == 0 ? std::nullopt : std::optional<T>(info_of<T>::decode(in));
   }
 };
 
@@ -214,18 +233,18 @@ template <class T>
 struct type_info<std::vector<T>> {
   static constexpr bool is_plain = false;
   static graph::logical_type type() {
-    return graph::logical_type::array(type_info<T>::type()).not_null();
+    return graph::logical_type::array(info_of<T>::type()).not_null();
   }
   static void append(graph::column_builder& out, const std::vector<T>& value) {
     out.begin_list();
     auto& elements = out.child(0);
     for (const auto& element : value)
-      type_info<T>::append(elements, element);
+      info_of<T>::append(elements, element);
     out.end_list();
   }
   struct reader {
     const std::int32_t* offsets;
-    typename type_info<T>::reader elements;
+    typename info_of<T>::reader elements;
     explicit reader(const graph::column& in)
         : offsets(in.values<std::int32_t>()), elements(in.child(0)) {}
     std::vector<T> operator()(std::size_t row) const {
@@ -239,22 +258,22 @@ struct type_info<std::vector<T>> {
   static void encode(byte_string& out, const std::vector<T>& value) {
     byte_writer(out).put_varint(value.size());
     for (const auto& element : value)
-      type_info<T>::encode(out, element);
+      info_of<T>::encode(out, element);
   }
   static std::vector<T> decode(binary_reader& in) {
     std::vector<T> out;
     const auto count = in.get_count();
     out.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
-      out.push_back(type_info<T>::decode(in));
+      out.push_back(info_of<T>::decode(in));
     return out;
   }
 };
 
 template <class Map>
 struct map_type_info {
-  using key_info = type_info<typename Map::key_type>;
-  using value_info = type_info<typename Map::mapped_type>;
+  using key_info = info_of<typename Map::key_type>;
+  using value_info = info_of<typename Map::mapped_type>;
   static constexpr bool is_plain = false;
 
   static graph::logical_type type() {
@@ -369,22 +388,22 @@ template <class Types>
 struct field_infos;
 template <class... T>
 struct field_infos<std::tuple<T...>> {
-  using readers = std::tuple<typename type_info<T>::reader...>;
-  static constexpr bool are_plain = (type_info<T>::is_plain && ...);
+  using readers = std::tuple<typename info_of<T>::reader...>;
+  static constexpr bool are_plain = (info_of<T>::is_plain && ...);
 
   template <class Name>
   static graph::logical_type row_type(Name&& name) {
     std::size_t i = 0;
     std::vector<graph::logical_type::field> fields;
     fields.reserve(sizeof...(T));
-    (fields.push_back({name(i++), type_info<T>::type(), {}}), ...);
+    (fields.push_back({name(i++), info_of<T>::type(), {}}), ...);
     return graph::logical_type::row(std::move(fields)).not_null();
   }
   /// `column(i)` gives the i-th field's column.
   template <class Column>
   static readers bind(Column&& column) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return readers(typename type_info<T>::reader(column(I))...);
+      return readers(typename info_of<T>::reader(column(I))...);
     }
     (std::index_sequence_for<T...>());
   }
@@ -429,22 +448,16 @@ struct type_info<T> {
   }
 };
 
-/// A type that streams and states may hold.
-template <class T>
-concept streamable = requires {
-  type_info<T>::is_plain;
-};
-
 template <class T>
 byte_string encoded(const T& value) {
   byte_string out;
-  type_info<T>::encode(out, value);
+  info_of<T>::encode(out, value);
   return out;
 }
 template <class T>
 T decoded(byte_view bytes) {
   binary_reader in(bytes);
-  return type_info<T>::decode(in);
+  return info_of<T>::decode(in);
 }
 
 } // namespace headrace::api

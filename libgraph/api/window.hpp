@@ -42,7 +42,7 @@ public:
   const Key& key() const { return key_; }
   const api::window& window() const { return window_; }
   template <class T>
-  void output(const output_tag<T>& tag, const T& value) {
+  void output(const output_tag<T>& tag, const std::type_identity_t<T>& value) {
     sides_.emit(tag, value, window_.max_timestamp());
   }
 
@@ -107,7 +107,7 @@ public:
   }
 
   graph::logical_type accumulator_type() const override {
-    return graph::logical_type::array(type_info<T>::type()).not_null();
+    return graph::logical_type::array(info_of<T>::type()).not_null();
   }
   std::size_t fixed_bytes() const override { return 0; }
   void add_fixed(const graph::record_batch&, std::span<const std::uint32_t>,
