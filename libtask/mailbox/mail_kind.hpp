@@ -9,8 +9,6 @@ enum class mail_kind : std::uint32_t {
   exchange_data = 1, ///< producer → consumer subtask, in order
   exchange_credit,   ///< consumer → producer subtask, before data
   attach_consumer,   ///< task executor → producer subtask
-  partition_request, ///< subtask → task executor
-  partition_missing, ///< task executor → subtask
   task_control,      ///< task executor → subtask
   task_report,       ///< subtask → task executor
 };

@@ -2,6 +2,7 @@
 
 #include "libtask/mailbox/mail_kind.hpp"
 #include "libgraph/data/stream_element.hpp"
+#include "libactors/base/ids.hpp"
 #include "libactors/rpc/actor_ref.hpp"
 #include "libactors/rpc/mail.hpp"
 
@@ -22,7 +23,7 @@ struct exchange_data final : actors::mail {
 /// Bytes that a consumer has taken out of one channel's queue.
 struct exchange_credit final : actors::mail {
   exchange_credit() : mail(static_cast<std::uint32_t>(mail_kind::exchange_credit)) {}
-  std::uint32_t partition = 0; ///< of the producer: index of its output
+  result_id result; ///< of the producer
   std::uint32_t subpartition = 0;
   std::uint64_t bytes = 0;
 };
@@ -30,7 +31,7 @@ struct exchange_credit final : actors::mail {
 /// A consumer wants what the producer writes into one subpartition.
 struct attach_consumer final : actors::mail {
   attach_consumer() : mail(static_cast<std::uint32_t>(mail_kind::attach_consumer)) {}
-  std::uint32_t partition = 0;
+  result_id result;
   std::uint32_t subpartition = 0;
   std::uint32_t channel = 0;
   std::uint64_t credit_bytes = 0;

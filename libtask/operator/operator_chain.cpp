@@ -1,5 +1,6 @@
 #include "libtask/operator/operator_chain.hpp"
 
+#include "libgraph/data/key_group.hpp"
 #include "libgraph/function/failure.hpp"
 #include "libactors/base/assert.hpp"
 
@@ -145,13 +146,10 @@ status operator_chain::restore(state::state_backend& backend,
     const auto key = one->op->key_schema();
     if (!key)
       continue;
-    const auto max_parallelism = static_cast<std::uint32_t>(context_.max_parallelism);
     state::keyed_backend_setup setup{
         *key,
-        max_parallelism,
-        state::key_groups_of_subtask(max_parallelism,
-                                     static_cast<std::uint32_t>(context_.parallelism),
-                                     static_cast<std::uint32_t>(context_.subtask)),
+        context_.max_parallelism,
+        graph::key_groups_of(context_.subtask, context_.max_parallelism, context_.parallelism),
         &context_.time,
         &context_.files,
         context_.memory,
@@ -238,7 +236,7 @@ status operator_chain::begin(node& at, std::int32_t input, graph::stream_element
   if (const auto* state = std::get_if<graph::watermark_status>(&element)) {
     if (at.op->forwards_watermarks())
       at.passing = *state;
-    return at.op->advance(*state);
+    return at.op->change_status(*state);
   }
   if (const auto* split = std::get_if<graph::barrier>(&element)) {
     at.passing = *split;

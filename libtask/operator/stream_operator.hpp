@@ -80,7 +80,7 @@ public:
   virtual status advance(graph::watermark /*mark*/) { return {}; }
   /// Whether the chain forwards watermarks and idleness behind the rows that they fired.
   virtual bool forwards_watermarks() const { return true; }
-  virtual status advance(graph::watermark_status /*state*/) { return {}; }
+  virtual status change_status(graph::watermark_status /*state*/) { return {}; }
   /// An input gives nothing any more.
   virtual status end_input(std::int32_t /*input*/) { return {}; }
   /// Emits at most about `budget` of what is due.

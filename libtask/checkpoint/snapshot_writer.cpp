@@ -1,0 +1,47 @@
+#include "libtask/checkpoint/snapshot_writer.hpp"
+
+#include "libtask/checkpoint/subtask_state_codec.hpp"
+#include "libstate/checkpoint/checkpoint_storage.hpp"
+#include "libactors/message/ids_codec.hpp"
+
+namespace headrace::task {
+
+namespace {
+std::string parent_of(const std::string& directory) {
+  const auto slash = directory.find_last_of('/');
+  return slash == std::string::npos ? std::string() : directory.substr(0, slash);
+}
+} // namespace
+
+result<state::task_state_snapshot> write_snapshot(chain_snapshot& content,
+                                                  const snapshot_order& order, file_system& files) {
+  if (content.is_empty())
+    return state::task_state_snapshot{};
+  const auto storage = state::make_file_checkpoint_storage(
+      files, parent_of(order.job_checkpoint_directory), job_id{});
+  const auto directory =
+      order.job_checkpoint_directory + "/chk-" + std::to_string(content.checkpoint());
+  HEADRACE_TRY(auto target, storage->open(directory, {order.attempt.vertex, order.attempt.subtask,
+                                                      order.attempt.attempt}));
+  HEADRACE_TRY(auto written, content.run(*target));
+  HEADRACE_CHECK(target->finish());
+  return written;
+}
+
+message<schema::AcknowledgeCheckpoint> acknowledge(const state::task_state_snapshot& written,
+                                                   checkpoint_id checkpoint,
+                                                   const snapshot_order& order) {
+  message_builder<schema::AcknowledgeCheckpoint> out;
+  write(out->initAttempt(), order.attempt);
+  out->setCheckpoint(checkpoint);
+  if (!written.operators.empty())
+    write_subtask_state(out->initState(), written);
+  auto metrics = out->initMetrics();
+  metrics.setAlignmentUs(order.alignment_us);
+  metrics.setSynchronousUs(order.synchronous_us);
+  metrics.setAsynchronousUs(order.asynchronous_us);
+  metrics.setBytes(written.size_bytes());
+  return out.finish();
+}
+
+} // namespace headrace::task

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "libtask/operator/chain_snapshot.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/message/message.hpp"
+#include "schema/checkpoint.capnp.h"
+
+#include <cstdint>
+#include <string>
+
+namespace headrace::task {
+
+/// The asynchronous part of one subtask's checkpoint: where it goes, and what was measured so far.
+struct snapshot_order {
+  execution_attempt_id attempt;
+  std::string job_checkpoint_directory; ///< below it one directory a checkpoint
+  std::int64_t alignment_us = 0;
+  std::int64_t synchronous_us = 0;
+  std::int64_t asynchronous_us = 0; ///< set once it is written
+};
+
+/// Writes a snapshot into the subtask's file of its checkpoint. May block and take long: on an
+/// executor. What fails leaves no file. @errors storage_failed, storage_full
+result<state::task_state_snapshot> write_snapshot(chain_snapshot& content,
+                                                  const snapshot_order& order, file_system& files);
+
+/// What the subtask tells the checkpoint coordinator of it.
+message<schema::AcknowledgeCheckpoint> acknowledge(const state::task_state_snapshot& written,
+                                                   checkpoint_id checkpoint,
+                                                   const snapshot_order& order);
+
+} // namespace headrace::task

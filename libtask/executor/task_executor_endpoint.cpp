@@ -1,0 +1,137 @@
+#include "libtask/executor/task_executor_endpoint.hpp"
+
+#include "libtask/executor/task_executor_entries.hpp"
+#include "libactors/message/ids_codec.hpp"
+#include "libactors/rpc/address_codec.hpp"
+
+#include <utility>
+
+namespace headrace::task {
+
+task_executor_endpoint::task_executor_endpoint(task_executor_settings settings,
+                                               task_executor_environment around)
+    : settings_(std::move(settings)), around_(around), slots_(settings_.slots),
+      registration_retry_(settings_.registration_retry_least) {
+  answer_messages();
+}
+
+task_executor_endpoint::~task_executor_endpoint() = default;
+
+void task_executor_endpoint::answer_messages() {
+  on_tell<schema::Heartbeat>(
+      [this](const auto& what, const actors::address& from) { hear_heartbeat(what, from); });
+  on_tell<schema::Disconnect>([this](const auto& what, const actors::address&) {
+    const auto view = what.view();
+    const auto job = read_id<job_id>(view->getJob().getHigh() == 0 && view->getJob().getLow() == 0
+                                         ? view->getFrom()
+                                         : view->getJob());
+    lose_job(job, view->getCause().cStr());
+  });
+  on_ask<schema::AllocateSlot, schema::Acknowledge>(
+      [this](const auto& order, auto back) { allocate_slot(order, std::move(back)); });
+  on_ask<schema::FreeSlot, schema::Acknowledge>([this](const auto& order, auto back) {
+    const auto view = order.view();
+    free_slot(read_id<allocation_id>(view->getAllocation()), view->getCause().cStr());
+    back.send(message_builder<schema::Acknowledge>().finish());
+  });
+  on_ask<schema::SubmitTask, schema::Acknowledge>(
+      [this](const auto& request, auto back) { submit(request, std::move(back)); });
+  on_tell<schema::CancelTask>([this](const auto& order, const actors::address&) {
+    cancel(read_attempt(order.view()->getAttempt()));
+  });
+  on_tell<schema::TriggerCheckpoint>([this](const auto& order, const actors::address& from) {
+    const auto view = order.view();
+    const auto attempt = read_attempt(view->getAttempt());
+    if (find(attempt) == nullptr) {
+      decline(from, {}, attempt, view->getCheckpoint(),
+              error(errc::checkpoint_declined, "task is not here: " + to_string(attempt)));
+      return;
+    }
+    control(attempt,
+            trigger_checkpoint{{view->getCheckpoint(), view->getTimestampMs(),
+                                view->getAtLeastOnce() ? graph::barrier_alignment::at_least_once
+                                                       : graph::barrier_alignment::exactly_once}});
+  });
+  on_tell<schema::CheckpointCompleted>([this](const auto& news, const actors::address&) {
+    const auto view = news.view();
+    control(read_attempt(view->getAttempt()), checkpoint_completed{view->getCheckpoint()});
+  });
+  on_tell<schema::CheckpointAborted>([this](const auto& news, const actors::address&) {
+    const auto view = news.view();
+    control(read_attempt(view->getAttempt()), checkpoint_aborted{view->getCheckpoint()});
+  });
+  on_tell<schema::OperatorEvent>([this](const auto& event, const actors::address&) {
+    const auto view = event.view();
+    const auto bytes = view->getEvent().asChars();
+    control(read_attempt(view->getAttempt()),
+            operator_event{read_id<operator_id>(view->getOperator()),
+                           byte_string(bytes.begin(), bytes.size())});
+  });
+  on_ask<schema::RequestPartition, schema::Acknowledge>([this](const auto& request, auto back) {
+    auto done = attach(request);
+    if (done)
+      back.send(message_builder<schema::Acknowledge>().finish());
+    else
+      back.fail(std::move(done).error());
+  });
+}
+
+void task_executor_endpoint::on_start() {
+  manager_heard_us_ = now_us();
+  unregistered_since_us_ = now_us();
+  register_at_manager();
+  after(settings_.heartbeat_interval, [this] { beat(); });
+}
+
+void task_executor_endpoint::on_mail(actors::mail_ptr content) {
+  if (content->kind() != static_cast<std::uint32_t>(mail_kind::task_report)) {
+    log().warn("mail of an unknown kind dropped", {{"kind", std::to_string(content->kind())}});
+    return;
+  }
+  take(static_cast<task_report&>(*content));
+}
+
+void task_executor_endpoint::on_child_ended(const std::string& name, const error& cause) {
+  for (auto& [attempt, task] : tasks_) {
+    if (task->name != name)
+      continue;
+    if (!is_terminal(task->state))
+      tell_state(
+          *task, task_state::FAILED,
+          error(errc::internal, "task ended without a word: " + task->what.display_name(), cause));
+    end_task(execution_attempt_id(attempt));
+    return;
+  }
+}
+
+void task_executor_endpoint::on_peer_ended(const actors::address& peer, const error& cause) {
+  if (peer.node == settings_.resource_manager.node &&
+      peer.endpoint == settings_.resource_manager.endpoint) {
+    lose_manager(to_string(cause));
+    return;
+  }
+  for (const auto& [id, job] : jobs_) {
+    if (job->master == peer) {
+      lose_job(job_id(id), to_string(cause));
+      return;
+    }
+  }
+}
+
+void task_executor_endpoint::on_stop(const error& cause) {
+  message_builder<schema::Disconnect> farewell;
+  write(farewell->initFrom(), settings_.id);
+  farewell->setCause(cause.code == errc::none ? "task executor shuts down" : cause.message);
+  const auto words = farewell.finish();
+  if (is_registered_)
+    tell(settings_.resource_manager, words, manager_token_);
+  for (const auto& [id, job] : jobs_)
+    if (job->is_registered)
+      tell(job->master, words, job->token);
+  for (auto& [attempt, task] : tasks_) {
+    around_.directory.remove(attempt);
+    task->ref = {};
+  }
+}
+
+} // namespace headrace::task

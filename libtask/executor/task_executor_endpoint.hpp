@@ -1,0 +1,154 @@
+#pragma once
+
+#include "libtask/executor/slot_table.hpp"
+#include "libtask/network/exchange_directory.hpp"
+#include "libtask/task/memory_arbiter.hpp"
+#include "libtask/task/subtask.hpp"
+#include "libstate/backend/keyed_backend.hpp"
+#include "libgraph/connector/registry.hpp"
+#include "libgraph/function/function.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/rpc/endpoint.hpp"
+#include "schema/artifact.capnp.h"
+#include "schema/checkpoint.capnp.h"
+#include "schema/registration.capnp.h"
+#include "schema/slot.capnp.h"
+#include "schema/task.capnp.h"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace headrace::task {
+
+struct task_executor_settings {
+  task_executor_id id;
+  std::int32_t slots = 1;
+  std::uint64_t memory_bytes = 0; ///< of all slots together; 0: no limit
+  std::string cache_directory;    ///< for artifacts
+  actors::address resource_manager;
+  std::chrono::milliseconds heartbeat_interval{1'000};
+  std::chrono::milliseconds heartbeat_timeout{10'000};
+  std::chrono::milliseconds ask_timeout{10'000};
+  std::chrono::milliseconds registration_retry_least{20};
+  std::chrono::milliseconds registration_retry_most{5'000};
+  /// Without a resource manager for so long, the process ends.
+  std::chrono::milliseconds registration_timeout{300'000};
+  /// A task that does not end so long after it was canceled ends the process; 0: never.
+  std::chrono::milliseconds cancellation_timeout{180'000};
+  std::uint64_t artifact_bytes_max = std::uint64_t{2} << 30U;
+};
+
+/// What the task executors of a process share. Lives longer than they do.
+struct task_executor_environment {
+  headrace::file_system& files;
+  const graph::connector_registry& connectors;
+  const operator_factories& factories;
+  exchange_directory& directory;
+  graph::job_code_loader* loader = nullptr; ///< null: jobs bring no code
+};
+
+/// Runs tasks in its slots. Registers at the resource manager, gives slots to jobs as told, offers
+/// them to their job masters, starts a subtask for each task submitted, and passes words between
+/// subtasks and job masters. The tasks of a job master that is lost are canceled.
+///
+///     resource manager ── AllocateSlot ─▶ ┌──────────────┐ ── spawn ─▶ subtask
+///     job master ◀── OfferSlots ───────── │ task executor│
+///     job master ── SubmitTask ─────────▶ └──────────────┘ ◀─ reports ─ subtask
+///
+/// An actor with a thread of its own; everything is touched in its turns.
+class task_executor_endpoint final : public actors::endpoint {
+public:
+  task_executor_endpoint(task_executor_settings settings, task_executor_environment around);
+  ~task_executor_endpoint() override;
+
+private:
+  struct job_entry;
+  struct task_entry;
+
+  void on_start() override;
+  void on_mail(actors::mail_ptr content) override;
+  void on_child_ended(const std::string& name, const error& cause) override;
+  void on_peer_ended(const actors::address& peer, const error& cause) override;
+  void on_stop(const error& cause) override;
+  void answer_messages();
+
+  // --- resource manager (task_executor_peers.cpp)
+  void register_at_manager();
+  void lose_manager(const std::string& cause);
+  void retry_registration(const error& cause);
+  void write_slots(schema::SlotReport::Builder out) const;
+  void tell_available(std::int32_t slot);
+
+  // --- job masters
+  void hear_heartbeat(const message<schema::Heartbeat>& beat, const actors::address& from);
+  void beat();
+  void report_metrics(const job_entry& job);
+  void allocate_slot(const message<schema::AllocateSlot>& order,
+                     actors::reply_to<schema::Acknowledge> back);
+  void free_slot(allocation_id allocation, const std::string& cause);
+  void register_at_job(job_id job);
+  void offer_slots(job_id job);
+  void hear_offer(job_id job, const std::vector<allocation_id>& offered,
+                  const result<message<schema::OfferSlotsReply>>& answer);
+  void lose_job(job_id job, const std::string& cause);
+  void forget_job_if_unused(job_id job);
+
+  // --- tasks (task_executor_tasks.cpp)
+  void submit(const message<schema::SubmitTask>& request,
+              actors::reply_to<schema::Acknowledge> back);
+  void start(const execution_attempt_id& attempt, std::shared_ptr<const graph::job_code> code);
+  void cancel(const execution_attempt_id& attempt);
+  void watch_cancellation(const execution_attempt_id& attempt);
+  void take(task_report& report);
+  void tell_state(task_entry& task, task_state now, const error& failure);
+  void decline(const actors::address& to, fencing_token token, const execution_attempt_id& attempt,
+               checkpoint_id checkpoint, error reason);
+  void end_task(const execution_attempt_id& attempt);
+  void control(const execution_attempt_id& attempt, task_control::content_type what);
+  task_entry* find(const execution_attempt_id& attempt);
+
+  // --- exchanges (task_executor_exchange.cpp)
+  void connect(const execution_attempt_id& consumer, std::uint32_t channel,
+               const channel_description& wanted, std::uint64_t credit_bytes, int tries);
+  void connect_again(const execution_attempt_id& consumer, std::uint32_t channel,
+                     const channel_description& wanted, std::uint64_t credit_bytes, int tries,
+                     const error& cause);
+  status attach(const message<schema::RequestPartition>& request);
+
+  // --- job code (task_executor_artifacts.cpp)
+  using code_taker = std::function<void(result<std::shared_ptr<const graph::job_code>>)>;
+  void load_code(const task_description& task, code_taker then);
+  void fetch(const graph::artifact& wanted, const actors::address& from,
+             std::function<void(status)> then);
+  void fetch_part(const graph::artifact& wanted, const actors::address& from,
+                  std::shared_ptr<byte_string> so_far);
+  void store(const graph::artifact& wanted, std::shared_ptr<byte_string> content);
+  void fetched(const artifact_digest& which, status outcome);
+  std::string cached_path(const artifact_digest& which) const;
+
+  task_executor_settings settings_;
+  task_executor_environment around_;
+  slot_table slots_;
+  std::map<allocation_id, std::shared_ptr<slot_memory>> memory_;
+  std::map<job_id, std::unique_ptr<job_entry>> jobs_;
+  std::unordered_map<execution_attempt_id, std::unique_ptr<task_entry>> tasks_;
+  std::map<std::string, std::shared_ptr<headrace::state::state_backend>> backends_;
+  std::map<artifact_digest, std::vector<std::function<void(status)>>> fetching_;
+  bool is_registered_ = false;
+  bool is_registering_ = false;
+  fencing_token manager_token_;
+  std::int64_t manager_heard_us_ = 0;
+  std::int64_t unregistered_since_us_ = 0;
+  std::chrono::milliseconds registration_retry_{0};
+};
+
+/// Whether any operator or edge of the vertex calls a function of the job's code.
+bool needs_code(const graph::job_vertex& vertex);
+
+} // namespace headrace::task

@@ -1,0 +1,286 @@
+#include "libtask/executor/task_executor_entries.hpp"
+#include "libactors/message/ids_codec.hpp"
+#include "libactors/rpc/address_codec.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace::task {
+
+void task_executor_endpoint::write_slots(schema::SlotReport::Builder out) const {
+  auto slots = out.initSlots(static_cast<unsigned>(slots_.all().size()));
+  for (const auto& slot : slots_.all()) {
+    auto to = slots[static_cast<unsigned>(slot.index)];
+    to.setIndex(slot.index);
+    write(to.initAllocation(), slot.allocation);
+    write(to.initJob(), slot.job);
+  }
+}
+
+void task_executor_endpoint::register_at_manager() {
+  if (is_registered_ || std::exchange(is_registering_, true))
+    return;
+  message_builder<schema::RegisterTaskExecutor> request;
+  write(request->initId(), settings_.id);
+  actors::write(request->initAddress(), self());
+  write_slots(request->initSlots());
+  request->setMemoryBytes(settings_.memory_bytes);
+  ask<schema::RegistrationReply>(
+      settings_.resource_manager, request.finish(), settings_.ask_timeout,
+      [this](const result<message<schema::RegistrationReply>>& answer) {
+        is_registering_ = false;
+        if (!answer) {
+          retry_registration(answer.error());
+          return;
+        }
+        const auto view = answer->view();
+        if (!view->isAccepted()) {
+          retry_registration(error(errc::registration_refused, view->getRefused().cStr()));
+          return;
+        }
+        is_registered_ = true;
+        manager_token_ = read_id<fencing_token>(view->getAccepted().getToken());
+        manager_heard_us_ = now_us();
+        registration_retry_ = settings_.registration_retry_least;
+        log().info("registered at the resource manager",
+                   {{"slots", std::to_string(settings_.slots)}});
+        monitor(settings_.resource_manager);
+      });
+}
+
+void task_executor_endpoint::retry_registration(const error& cause) {
+  const auto waited_us = now_us() - unregistered_since_us_;
+  if (waited_us > std::chrono::microseconds(settings_.registration_timeout).count()) {
+    fatal({errc::registration_refused,
+           "task executor could not register at a resource manager in time", cause});
+    return;
+  }
+  log().debug("registration failed", {{"cause", to_string(cause)}});
+  after(registration_retry_, [this] { register_at_manager(); });
+  registration_retry_ = std::min(registration_retry_ * 2, settings_.registration_retry_most);
+}
+
+void task_executor_endpoint::lose_manager(const std::string& cause) {
+  if (!std::exchange(is_registered_, false))
+    return;
+  log().warn("resource manager lost", {{"cause", cause}});
+  unregistered_since_us_ = now_us();
+  register_at_manager();
+}
+
+void task_executor_endpoint::tell_available(std::int32_t slot) {
+  message_builder<schema::SlotAvailable> news;
+  write(news->initTaskExecutor(), settings_.id);
+  news->initSlot().setIndex(slot);
+  if (is_registered_)
+    tell(settings_.resource_manager, news.finish(), manager_token_);
+}
+
+void task_executor_endpoint::hear_heartbeat(const message<schema::Heartbeat>& beat,
+                                            const actors::address& from) {
+  const auto view = beat.view();
+  const auto job = jobs_.find(read_id<job_id>(view->getFrom()));
+  message_builder<schema::Heartbeat> reply;
+  write(reply->initFrom(), settings_.id);
+  reply->setIsReply(true);
+  if (job == jobs_.end()) {
+    if (!from.is_none() && from.endpoint != settings_.resource_manager.endpoint)
+      return;
+    manager_heard_us_ = now_us();
+    write_slots(reply->initSlots());
+    if (is_registered_ && !view->getIsReply())
+      tell(settings_.resource_manager, reply.finish(), manager_token_);
+    return;
+  }
+  job->second->heard_us = now_us();
+  if (view->getIsReply())
+    return;
+  std::vector<execution_attempt_id> running;
+  for (const auto& [attempt, task] : tasks_)
+    if (task->what.job.id == job->first)
+      running.push_back(attempt);
+  std::sort(running.begin(), running.end());
+  auto out = reply->initRunning(static_cast<unsigned>(running.size()));
+  for (std::size_t i = 0; i < running.size(); ++i)
+    write(out[static_cast<unsigned>(i)], running[i]);
+  tell(job->second->master, reply.finish(), job->second->token);
+}
+
+void task_executor_endpoint::beat() {
+  const auto timeout_us = std::chrono::microseconds(settings_.heartbeat_timeout).count();
+  if (is_registered_ && now_us() - manager_heard_us_ > timeout_us)
+    lose_manager("heartbeat timed out");
+  std::vector<job_id> silent;
+  for (const auto& [id, job] : jobs_) {
+    if (job->is_registered && now_us() - job->heard_us > timeout_us)
+      silent.push_back(id);
+    else if (job->is_registered)
+      report_metrics(*job);
+  }
+  for (const auto& id : silent)
+    lose_job(id, "heartbeat timed out");
+  after(settings_.heartbeat_interval, [this] { beat(); });
+}
+
+void task_executor_endpoint::allocate_slot(const message<schema::AllocateSlot>& order,
+                                           actors::reply_to<schema::Acknowledge> back) {
+  const auto view = order.view();
+  const auto job = read_id<job_id>(view->getJob());
+  const auto allocation = read_id<allocation_id>(view->getAllocation());
+  auto done = slots_.allocate(view->getIndex(), allocation, job);
+  if (!done) {
+    back.fail(std::move(done).error());
+    return;
+  }
+  back.send(message_builder<schema::Acknowledge>().finish());
+  if (!memory_.contains(allocation))
+    memory_[allocation] = std::make_shared<slot_memory>(
+        settings_.memory_bytes / static_cast<std::uint64_t>(std::max(settings_.slots, 1)));
+  auto& entry = jobs_[job];
+  const auto master = actors::read_address(view->getJobMaster());
+  const auto token = read_id<fencing_token>(view->getJobMasterToken());
+  if (entry == nullptr || entry->master != master || entry->token != token) {
+    auto code = entry == nullptr ? nullptr : entry->code;
+    entry = std::make_unique<job_entry>();
+    entry->id = job;
+    entry->master = master;
+    entry->token = token;
+    entry->code = std::move(code);
+    entry->unregistered_since_us = now_us();
+  }
+  if (entry->is_registered)
+    offer_slots(job);
+  else
+    register_at_job(job);
+}
+
+void task_executor_endpoint::register_at_job(job_id job) {
+  const auto at = jobs_.find(job);
+  if (at == jobs_.end() || at->second->is_registered ||
+      std::exchange(at->second->is_registering, true))
+    return;
+  message_builder<schema::RegisterAtJobMaster> request;
+  write(request->initJob(), job);
+  write(request->initId(), settings_.id);
+  actors::write(request->initAddress(), self());
+  ask<schema::RegistrationReply>(
+      at->second->master, request.finish(), settings_.ask_timeout,
+      [this, job](const result<message<schema::RegistrationReply>>& answer) {
+        const auto known = jobs_.find(job);
+        if (known == jobs_.end())
+          return;
+        auto& entry = *known->second;
+        entry.is_registering = false;
+        const bool is_refused = answer && !answer->view()->isAccepted();
+        const auto waited_us = now_us() - entry.unregistered_since_us;
+        if (is_refused ||
+            (!answer &&
+             waited_us > std::chrono::microseconds(settings_.heartbeat_timeout).count())) {
+          lose_job(job,
+                   is_refused ? answer->view()->getRefused().cStr() : to_string(answer.error()));
+          return;
+        }
+        if (!answer) {
+          after(std::chrono::milliseconds(100), [this, job] { register_at_job(job); });
+          return;
+        }
+        entry.is_registered = true;
+        entry.heard_us = now_us();
+        monitor(entry.master);
+        offer_slots(job);
+      },
+      at->second->token);
+}
+
+void task_executor_endpoint::offer_slots(job_id job) {
+  const auto& entry = *jobs_.at(job);
+  std::vector<task_slot> offered;
+  for (const auto& slot : slots_.of_job(job))
+    if (slot.state == slot_state::allocated)
+      offered.push_back(slot);
+  if (offered.empty())
+    return;
+  message_builder<schema::OfferSlots> offer;
+  write(offer->initTaskExecutor(), settings_.id);
+  auto slots = offer->initSlots(static_cast<unsigned>(offered.size()));
+  std::vector<allocation_id> allocations;
+  for (std::size_t i = 0; i < offered.size(); ++i) {
+    auto to = slots[static_cast<unsigned>(i)];
+    to.setIndex(offered[i].index);
+    write(to.initAllocation(), offered[i].allocation);
+    write(to.initJob(), job);
+    allocations.push_back(offered[i].allocation);
+  }
+  ask<schema::OfferSlotsReply>(
+      entry.master, offer.finish(), settings_.ask_timeout,
+      [this, job, allocations](const result<message<schema::OfferSlotsReply>>& answer) {
+        hear_offer(job, allocations, answer);
+      },
+      entry.token);
+}
+
+void task_executor_endpoint::hear_offer(job_id job, const std::vector<allocation_id>& offered,
+                                        const result<message<schema::OfferSlotsReply>>& answer) {
+  if (!answer) {
+    log().warn("slots could not be offered",
+               {{"job", to_string(job)}, {"cause", to_string(answer.error())}});
+    if (jobs_.contains(job))
+      after(std::chrono::milliseconds(100), [this, job] {
+        if (jobs_.contains(job) && jobs_.at(job)->is_registered)
+          offer_slots(job);
+      });
+    return;
+  }
+  std::vector<allocation_id> accepted;
+  const auto view = answer->view();
+  for (const auto one : view->getAccepted())
+    accepted.push_back(read_id<allocation_id>(one));
+  for (const auto& allocation : offered) {
+    if (std::find(accepted.begin(), accepted.end(), allocation) != accepted.end())
+      slots_.activate(allocation);
+    else
+      free_slot(allocation, "job master did not want the slot");
+  }
+}
+
+void task_executor_endpoint::free_slot(allocation_id allocation, const std::string& cause) {
+  const auto* slot = slots_.find(allocation);
+  if (slot == nullptr)
+    return;
+  log().debug("slot is freed", {{"slot", std::to_string(slot->index)}, {"cause", cause}});
+  const auto index = slot->index;
+  const auto job = slot->job;
+  std::vector<execution_attempt_id> tasks;
+  for (const auto& [attempt, task] : tasks_)
+    if (task->what.allocation == allocation)
+      tasks.push_back(attempt);
+  const bool is_free = slots_.free(allocation);
+  for (const auto& attempt : tasks)
+    cancel(attempt);
+  if (!is_free)
+    return;
+  memory_.erase(allocation);
+  tell_available(index);
+  forget_job_if_unused(job);
+}
+
+void task_executor_endpoint::lose_job(job_id job, const std::string& cause) {
+  const auto at = jobs_.find(job);
+  if (at == jobs_.end())
+    return;
+  log().warn("job master lost", {{"job", to_string(job)}, {"cause", cause}});
+  at->second->is_registered = false;
+  for (const auto& slot : slots_.of_job(job))
+    free_slot(slot.allocation, "job master lost: " + cause);
+  forget_job_if_unused(job);
+}
+
+void task_executor_endpoint::forget_job_if_unused(job_id job) {
+  const auto has_task = std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& one) {
+    return one.second->what.job.id == job;
+  });
+  if (!has_task && slots_.of_job(job).empty())
+    jobs_.erase(job);
+}
+
+} // namespace headrace::task

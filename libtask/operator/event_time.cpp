@@ -1,0 +1,212 @@
+#include "libtask/operator/event_time.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace::task {
+
+using graph::record_batch;
+using graph::watermark;
+
+event_time_stamper::event_time_stamper(const graph::watermark_spec& spec,
+                                       std::unique_ptr<graph::timestamp_assigner> assigner,
+                                       std::shared_ptr<graph::memory_budget> memory)
+    : assigner_(std::move(assigner)), column_(spec.time_column), memory_(std::move(memory)) {}
+
+record_batch event_time_stamper::stamp(const record_batch& rows) const {
+  if (rows.is_empty() || (assigner_ == nullptr && column_ < 0))
+    return rows;
+  auto times = graph::buffer::allocate(rows.row_count() * sizeof(std::int64_t), memory_);
+  auto* out = times->mutable_as<std::int64_t>();
+  if (assigner_ != nullptr) {
+    assigner_->assign(rows, out);
+    return rows.with_timestamps(std::move(times));
+  }
+  const auto& source = rows.at(static_cast<std::size_t>(column_));
+  if (source.type().physical() == graph::physical_type::timestamp_nanos) {
+    constexpr graph::int128 nanos = 1'000'000;
+    const auto* values = source.values<graph::int128>();
+    for (std::size_t i = 0; i < rows.row_count(); ++i) {
+      const auto floor = values[i] / nanos - (values[i] % nanos < 0 ? 1 : 0);
+      out[i] = static_cast<std::int64_t>(floor);
+    }
+  } else if (!source.has_nulls()) {
+    return rows.with_timestamps(source.content().values); // the column itself, shared
+  } else {
+    std::copy_n(source.values<std::int64_t>(), rows.row_count(), out);
+  }
+  if (source.has_nulls())
+    for (std::size_t i = 0; i < rows.row_count(); ++i)
+      if (source.is_null(i))
+        out[i] = watermark::none;
+  return rows.with_timestamps(std::move(times));
+}
+
+std::int64_t largest_time(const record_batch& rows) {
+  auto largest = watermark::none;
+  const auto* times = rows.timestamps();
+  if (times == nullptr)
+    return largest;
+  if (!rows.has_selection()) {
+    for (std::size_t i = 0; i < rows.row_count(); ++i)
+      largest = std::max(largest, times[i]);
+    return largest;
+  }
+  for (const auto row : rows.selection())
+    largest = std::max(largest, times[row]);
+  return largest;
+}
+
+void emit_with_watermarks(const record_batch& rows, bool on_event, std::int64_t& reached,
+                          const std::function<void(record_batch)>& emit,
+                          const std::function<void(std::int64_t)>& advance) {
+  const auto before = reached;
+  if (!on_event || rows.timestamps() == nullptr) {
+    reached = std::max(reached, largest_time(rows));
+    if (!rows.is_empty())
+      emit(rows);
+    if (reached > before)
+      advance(reached);
+    return;
+  }
+  std::size_t from = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto time = rows.timestamps()[rows.row_at(i)];
+    if (time <= reached)
+      continue;
+    reached = time;
+    emit(rows.slice(from, i + 1 - from));
+    advance(reached);
+    from = i + 1;
+  }
+  if (from < rows.size())
+    emit(rows.slice(from, rows.size() - from));
+}
+
+void idle_clock::reset(std::int64_t now_us) {
+  ran_us_ = 0;
+  since_us_ = now_us;
+}
+
+void idle_clock::set_running(bool running, std::int64_t now_us) {
+  if (running == running_)
+    return;
+  if (running)
+    since_us_ = now_us;
+  else
+    ran_us_ += now_us - since_us_;
+  running_ = running;
+}
+
+std::int64_t idle_clock::elapsed_us(std::int64_t now_us) const {
+  return ran_us_ + (running_ ? now_us - since_us_ : 0);
+}
+
+bool idle_clock::is_idle(std::int64_t now_us) const {
+  return timeout_us_ > 0 && elapsed_us(now_us) >= timeout_us_;
+}
+
+std::optional<std::int64_t> idle_clock::remaining_us(std::int64_t now_us) const {
+  if (timeout_us_ <= 0 || !running_ || is_idle(now_us))
+    return std::nullopt;
+  return timeout_us_ - elapsed_us(now_us);
+}
+
+split_watermarks::split_watermarks(const graph::watermark_spec& spec)
+    : spec_(spec), empty_clock_(spec.idle_timeout_ms) {}
+
+void split_watermarks::add(const std::string& split, std::int64_t now_us) {
+  const auto timeout_ms = is_enabled() ? spec_.idle_timeout_ms : 0;
+  auto [at, made] =
+      splits_.try_emplace(split, split_state{watermark::none, idle_clock(timeout_ms), false});
+  at->second.clock.reset(now_us);
+  at->second.clock.set_running(running_, now_us);
+}
+
+void split_watermarks::remove(std::string_view split, std::int64_t now_us) {
+  const auto at = splits_.find(split);
+  if (at != splits_.end())
+    splits_.erase(at);
+  if (splits_.empty())
+    empty_clock_.reset(now_us);
+}
+
+void split_watermarks::on_rows(std::string_view split, std::int64_t largest_ms,
+                               std::int64_t now_us) {
+  const auto at = splits_.find(split);
+  if (at == splits_.end())
+    return;
+  at->second.largest_ms = std::max(at->second.largest_ms, largest_ms);
+  at->second.idle = false;
+  at->second.clock.reset(now_us);
+}
+
+void split_watermarks::set_running(bool running, std::int64_t now_us) {
+  if (running_ == running)
+    return;
+  running_ = running;
+  empty_clock_.set_running(running, now_us);
+  for (auto& [name, split] : splits_)
+    split.clock.set_running(running, now_us);
+}
+
+std::int64_t split_watermarks::watermark_of(std::int64_t largest_ms) const {
+  if (largest_ms == watermark::none)
+    return watermark::none;
+  const auto bound =
+      spec_.kind == graph::watermark_kind::bounded_out_of_orderness ? spec_.bound_ms : 0;
+  // Subtracts without wrapping round below the smallest time.
+  return largest_ms < watermark::none + bound + 1 ? watermark::none : largest_ms - bound - 1;
+}
+
+split_watermarks::update split_watermarks::settle(std::int64_t now_us) {
+  update out;
+  if (!is_enabled() || (splits_.empty() && !empty_clock_.is_idle(now_us)))
+    return out;
+  auto smallest = watermark::end;
+  auto largest_idle = watermark::none;
+  std::size_t active = 0;
+  for (auto& [name, split] : splits_) {
+    split.idle = split.idle || split.clock.is_idle(now_us);
+    const auto mark = watermark_of(split.largest_ms);
+    if (split.idle) {
+      largest_idle = std::max(largest_idle, mark);
+    } else {
+      smallest = std::min(smallest, mark);
+      ++active;
+    }
+  }
+  const auto reached = active > 0 ? smallest : largest_idle;
+  if (reached > given_) {
+    given_ = reached;
+    out.advanced = watermark{reached};
+  }
+  if ((active == 0) != idle_given_) {
+    idle_given_ = active == 0;
+    out.status = graph::watermark_status{idle_given_};
+  }
+  return out;
+}
+
+std::optional<std::int64_t> split_watermarks::idle_in_us(std::int64_t now_us) const {
+  std::optional<std::int64_t> next;
+  if (splits_.empty() && !idle_given_)
+    next = empty_clock_.is_idle(now_us) ? std::optional<std::int64_t>(0)
+                                        : empty_clock_.remaining_us(now_us);
+  for (const auto& [name, split] : splits_) {
+    if (split.idle)
+      continue;
+    const auto remaining = split.clock.is_idle(now_us) ? std::optional<std::int64_t>(0)
+                                                       : split.clock.remaining_us(now_us);
+    if (remaining && (!next || *remaining < *next))
+      next = remaining;
+  }
+  return next;
+}
+
+std::int64_t split_watermarks::reached_ms(std::string_view split) const {
+  const auto at = splits_.find(split);
+  return at == splits_.end() ? watermark::none : at->second.largest_ms;
+}
+
+} // namespace headrace::task

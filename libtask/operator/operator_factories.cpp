@@ -1,0 +1,34 @@
+#include "libtask/operator/aggregate/keyed_aggregate_operator.hpp"
+#include "libtask/operator/keyed_process_operator.hpp"
+#include "libtask/operator/row_operators.hpp"
+#include "libtask/operator/sink_operator.hpp"
+#include "libtask/operator/source_operator.hpp"
+#include "libtask/operator/stream_operator.hpp"
+#include "libtask/operator/watermarks_operator.hpp"
+#include "libtask/operator/window/window_aggregate_operator.hpp"
+
+namespace headrace::task {
+
+result<std::unique_ptr<stream_operator>>
+operator_factories::make(const graph::operator_node& node, const operator_context& context) const {
+  const auto found = by_kind_.find(node.spec.index());
+  if (found == by_kind_.end())
+    return error(errc::unknown_operator, "no factory for this kind of operator: " + node.name);
+  return found->second(node, context);
+}
+
+operator_factories make_operator_factories() {
+  operator_factories all;
+  all.add<graph::source_spec>(make_source_operator);
+  all.add<graph::row_function_spec>(make_row_function_operator);
+  all.add<graph::filter_spec>(make_filter_operator);
+  all.add<graph::project_spec>(make_project_operator);
+  all.add<graph::watermarks_spec>(make_watermarks_operator);
+  all.add<graph::keyed_process_spec>(make_keyed_process_operator);
+  all.add<graph::keyed_aggregate_spec>(make_keyed_aggregate_operator);
+  all.add<graph::window_aggregate_spec>(make_window_aggregate_operator);
+  all.add<graph::sink_spec>(make_sink_operator);
+  return all;
+}
+
+} // namespace headrace::task

@@ -1,0 +1,297 @@
+#include "libtask/operator/sink_operator.hpp"
+
+#include "libgraph/function/failure.hpp"
+
+#include <atomic>
+#include <limits>
+#include <mutex>
+#include <utility>
+
+namespace headrace::task {
+
+namespace {
+constexpr std::size_t queued_batches_max = 8;
+constexpr std::size_t queued_bytes_max = std::size_t{8} << 20U;
+
+byte_string encode_committable(checkpoint_id checkpoint, const graph::committable& what) {
+  byte_string out;
+  byte_writer writer(out);
+  writer.put(checkpoint);
+  writer.put_bytes(what);
+  return out;
+}
+
+result<graph::committable> decode_committable(byte_view stored) {
+  byte_reader reader(stored);
+  HEADRACE_TRY(const auto checkpoint, reader.get<checkpoint_id>());
+  static_cast<void>(checkpoint); // whatever it was, it is complete now
+  HEADRACE_TRY(const auto what, reader.get_bytes());
+  return graph::committable(what);
+}
+} // namespace
+
+struct sink_operator::command {
+  enum class kind : std::uint8_t { create, write, prepare, commit, close };
+  kind what = kind::write;
+  std::vector<graph::record_batch> rows;        // write
+  std::vector<byte_string> writer_states;       // create
+  std::vector<graph::committable> committables; // commit
+  checkpoint_id checkpoint = 0;                 // prepare
+  bool end_of_input = false;                    // prepare
+  std::function<void(status)> done;             // prepare
+};
+
+struct sink_operator::outcome {
+  std::optional<error> failure;
+  std::vector<graph::committable> committables;
+  byte_string writer_state;
+};
+
+/// The writer and the committer, as steps on the executor see them: one step at a time.
+struct sink_operator::writer_cell {
+  std::mutex one_at_a_time;
+  std::shared_ptr<const graph::job_code> code; ///< outlives what may come from it
+  std::unique_ptr<graph::sink> sink;
+  std::unique_ptr<graph::sink_writer> writer;
+  std::unique_ptr<graph::committer> committer;
+  std::atomic<bool> closed{false};
+  std::optional<graph::writer_context> context;
+};
+
+sink_operator::sink_operator(const graph::operator_node& node, const operator_context& context,
+                             std::unique_ptr<graph::sink> sink)
+    : name_(node.name), context_(context), writer_(std::make_shared<writer_cell>()) {
+  writer_->code = context.code;
+  writer_->sink = std::move(sink);
+}
+
+sink_operator::~sink_operator() = default;
+
+graph::writer_context sink_operator::writer_context() const {
+  return {context_.subtask, context_.parallelism, context_.attempt, context_.task_name,
+          context_.files,   context_.time,        context_.log};
+}
+
+status sink_operator::open(const operator_states& states) {
+  HEADRACE_TRY(stored_writer_, states.plain->list("writer"));
+  HEADRACE_TRY(stored_committables_, states.plain->list("committables"));
+  writer_->context.emplace(writer_context());
+  command create;
+  create.what = command::kind::create;
+  create.writer_states = stored_writer_->elements();
+  enqueue(std::move(create));
+  command commit;
+  commit.what = command::kind::commit;
+  for (const auto& element : stored_committables_->elements()) {
+    HEADRACE_TRY(auto what, decode_committable(element));
+    commit.committables.push_back(std::move(what));
+  }
+  stored_committables_->clear();
+  if (!commit.committables.empty())
+    enqueue(std::move(commit));
+  return {};
+}
+
+status sink_operator::add(std::int32_t /*input*/, const graph::record_batch& rows) {
+  ++queued_batches_;
+  queued_bytes_ += rows.retained_bytes();
+  if (!commands_.empty() && commands_.back().what == command::kind::write) {
+    commands_.back().rows.push_back(rows);
+    return {};
+  }
+  command write;
+  write.rows.push_back(rows);
+  enqueue(std::move(write));
+  return {};
+}
+
+bool sink_operator::is_blocked() const {
+  return queued_batches_ >= queued_batches_max || queued_bytes_ >= queued_bytes_max;
+}
+
+status sink_operator::end_input(std::int32_t /*input*/) {
+  ended_ = true;
+  if (context_.checkpointing)
+    return {}; // the final checkpoint commits
+  command last;
+  last.what = command::kind::prepare;
+  last.end_of_input = true;
+  last.checkpoint = std::numeric_limits<checkpoint_id>::max();
+  last.done = [this](status prepared) {
+    if (prepared)
+      prepared = notify_completed(std::numeric_limits<checkpoint_id>::max());
+  };
+  enqueue(std::move(last));
+  return {};
+}
+
+void sink_operator::snapshot(checkpoint_id checkpoint, std::function<void(status)> done) {
+  command prepare;
+  prepare.what = command::kind::prepare;
+  prepare.checkpoint = checkpoint;
+  prepare.end_of_input = ended_;
+  prepare.done = std::move(done);
+  enqueue(std::move(prepare));
+}
+
+status sink_operator::notify_completed(checkpoint_id checkpoint) {
+  command commit;
+  commit.what = command::kind::commit;
+  const auto end = uncommitted_.upper_bound(checkpoint);
+  for (auto at = uncommitted_.begin(); at != end; ++at)
+    for (auto& what : at->second)
+      commit.committables.push_back(std::move(what));
+  uncommitted_.erase(uncommitted_.begin(), end);
+  if (!commit.committables.empty())
+    enqueue(std::move(commit));
+  return {};
+}
+
+void sink_operator::enqueue(command next) {
+  commands_.push_back(std::move(next));
+  run_next();
+}
+
+void sink_operator::run_next() {
+  if (running_ || commands_.empty() || failed_)
+    return;
+  running_ = true;
+  auto what = std::make_shared<command>(std::move(commands_.front()));
+  commands_.pop_front();
+  auto given = std::make_shared<outcome>();
+  context_.services.run_blocking(
+      [cell = writer_, what, given] {
+        const std::lock_guard guard(cell->one_at_a_time);
+        if (cell->closed)
+          return;
+        try {
+          *given = carry_out(*cell, *what);
+        } catch (const graph::failure& failed) {
+          given->failure = failed.cause();
+        } catch (const std::exception& failed) {
+          given->failure = error(errc::output_failed, failed.what());
+        }
+      },
+      [this, what, given] {
+        running_ = false;
+        finish(*what, std::move(*given));
+        run_next();
+      });
+}
+
+sink_operator::outcome sink_operator::carry_out(writer_cell& cell, const command& what) {
+  outcome out;
+  const auto keep = [&out](status done) {
+    if (!done && !out.failure)
+      out.failure = std::move(done).error();
+    return !out.failure;
+  };
+  switch (what.what) {
+  case command::kind::create: {
+    auto writer = cell.sink->create_writer(*cell.context, what.writer_states);
+    if (!writer)
+      return {std::move(writer).error(), {}, {}};
+    cell.writer = std::move(*writer);
+    auto committer = cell.sink->create_committer(*cell.context);
+    if (!committer)
+      return {std::move(committer).error(), {}, {}};
+    cell.committer = std::move(*committer);
+    break;
+  }
+  case command::kind::write:
+    for (const auto& rows : what.rows)
+      if (!keep(cell.writer->write(rows)))
+        break;
+    break;
+  case command::kind::prepare: {
+    auto committables = cell.writer->prepare_commit(what.end_of_input);
+    if (!committables)
+      return {std::move(committables).error(), {}, {}};
+    auto state = cell.writer->snapshot(what.checkpoint);
+    if (!state)
+      return {std::move(state).error(), {}, {}};
+    if (cell.committer != nullptr)
+      out.committables = std::move(*committables);
+    out.writer_state = std::move(*state);
+    break;
+  }
+  case command::kind::commit:
+    if (cell.committer != nullptr)
+      keep(cell.committer->commit(what.committables));
+    break;
+  case command::kind::close:
+    keep(cell.writer->close());
+    break;
+  }
+  return out;
+}
+
+void sink_operator::finish(const command& what, outcome given) {
+  if (what.what == command::kind::write) {
+    queued_batches_ -= what.rows.size();
+    for (const auto& rows : what.rows) {
+      queued_bytes_ -= rows.retained_bytes();
+      context_.metrics.records_out.add(rows.size());
+    }
+  }
+  if (given.failure) {
+    failed_ = true;
+    error cause(given.failure->code, "sink failed: " + name_, *given.failure);
+    if (what.done)
+      what.done(cause);
+    context_.services.fail(std::move(cause));
+    return;
+  }
+  if (what.what != command::kind::prepare)
+    return;
+  if (!given.committables.empty()) {
+    auto& kept = uncommitted_[what.checkpoint];
+    for (auto& one : given.committables)
+      kept.push_back(std::move(one));
+  }
+  store_state(std::move(given.writer_state));
+  if (what.done)
+    what.done({});
+}
+
+void sink_operator::store_state(byte_string writer_state) {
+  std::vector<byte_string> writer;
+  if (!writer_state.empty())
+    writer.push_back(std::move(writer_state));
+  stored_writer_->replace(std::move(writer));
+  std::vector<byte_string> committables;
+  for (const auto& [checkpoint, all] : uncommitted_)
+    for (const auto& one : all)
+      committables.push_back(encode_committable(checkpoint, one));
+  stored_committables_->replace(std::move(committables));
+}
+
+void sink_operator::close() {
+  context_.services.run_blocking(
+      [cell = writer_] {
+        const std::lock_guard guard(cell->one_at_a_time);
+        if (cell->closed.exchange(true) || cell->writer == nullptr)
+          return;
+        static_cast<void>(cell->writer->close());
+      },
+      [] {});
+}
+
+result<std::unique_ptr<stream_operator>> make_sink_operator(const graph::operator_node& node,
+                                                            const operator_context& context) {
+  const auto& spec = std::get<graph::sink_spec>(node.spec);
+  std::unique_ptr<graph::sink> sink;
+  if (spec.connector.provider.is_none()) {
+    if (node.input_types.empty())
+      return error(errc::invalid_graph, "sink without input: " + node.name);
+    HEADRACE_TRY(sink, context.connectors.create_sink(
+                           spec.connector.name, spec.connector.options,
+                           std::make_shared<const graph::logical_type>(node.input_types[0])));
+  } else {
+    HEADRACE_TRY(sink, make_function<graph::sink>(context, spec.connector.provider));
+  }
+  return std::unique_ptr<stream_operator>(
+      std::make_unique<sink_operator>(node, context, std::move(sink)));
+}
+
+} // namespace headrace::task

@@ -1,0 +1,70 @@
+#pragma once
+
+#include "libtask/operator/stream_operator.hpp"
+#include "libgraph/connector/sink.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headrace::task {
+
+/// Writes rows to a sink. The writer's calls run on the executor, one at a time, in the order in
+/// which rows and barriers came; rows wait in a bounded queue, and when it is full the operator is
+/// blocked.
+///
+/// Exactly-once: at a barrier the writer gives committables. They are part of the checkpoint, and
+/// are committed when it is complete; those of a restored checkpoint are committed again first.
+///
+///     rows ─▶ queue ─▶ writer (executor) ── barrier n ──▶ committables of n ─▶ operator state
+///                                   completed n ──▶ committer (executor)
+///
+/// Lives on the subtask's mailbox; see stream_operator.
+class sink_operator final : public stream_operator {
+public:
+  sink_operator(const graph::operator_node& node, const operator_context& context,
+                std::unique_ptr<graph::sink> sink);
+  ~sink_operator() override;
+
+  status open(const operator_states& states) override;
+  status add(std::int32_t input, const graph::record_batch& rows) override;
+  status end_input(std::int32_t input) override;
+  bool is_blocked() const override;
+  void snapshot(checkpoint_id checkpoint, std::function<void(status)> done) override;
+  status notify_completed(checkpoint_id checkpoint) override;
+  bool has_unfinished_work() const override { return running_ || !commands_.empty(); }
+  void close() override;
+
+private:
+  struct writer_cell;
+  struct outcome;
+  struct command;
+  void enqueue(command next);
+  void run_next();
+  /// What the executor does for a command.
+  static outcome carry_out(writer_cell& cell, const command& what);
+  void finish(const command& what, outcome given);
+  void store_state(byte_string writer_state);
+  graph::writer_context writer_context() const;
+
+  std::string name_;
+  operator_context context_;
+  std::shared_ptr<writer_cell> writer_; ///< shared with the step that runs
+  state::operator_list_state* stored_writer_ = nullptr;
+  state::operator_list_state* stored_committables_ = nullptr;
+  std::deque<command> commands_;
+  std::size_t queued_batches_ = 0;
+  std::size_t queued_bytes_ = 0;
+  std::map<checkpoint_id, std::vector<graph::committable>> uncommitted_;
+  bool running_ = false;
+  bool ended_ = false;
+  bool failed_ = false;
+};
+
+result<std::unique_ptr<stream_operator>> make_sink_operator(const graph::operator_node&,
+                                                            const operator_context&);
+
+} // namespace headrace::task

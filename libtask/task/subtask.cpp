@@ -1,0 +1,453 @@
+#include "libtask/task/subtask.hpp"
+
+#include "libtask/checkpoint/snapshot_writer.hpp"
+#include "libgraph/function/failure.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace::task {
+
+namespace {
+
+constexpr std::size_t window_bytes_most = std::size_t{1} << 20U;
+constexpr std::size_t window_bytes_least = std::size_t{128} << 10U;
+constexpr std::size_t gate_bytes = std::size_t{16} << 20U; ///< of all windows together, about
+
+input_gate_limits limits_for(std::size_t channels) {
+  input_gate_limits limits;
+  limits.window_bytes = std::clamp(gate_bytes / std::max<std::size_t>(channels, 1),
+                                   window_bytes_least, window_bytes_most);
+  return limits;
+}
+
+} // namespace
+
+/// Sends elements to a consumer of this process.
+class subtask::local_consumer final : public exchange_channel {
+public:
+  local_consumer(actors::actor_ref to, std::uint32_t channel)
+      : to_(std::move(to)), channel_(channel) {}
+  void send(std::vector<graph::stream_element> elements, bool closes) override {
+    auto data = std::make_unique<exchange_data>();
+    data->channel = channel_;
+    data->elements = std::move(elements);
+    data->closes = closes;
+    to_.send(std::move(data));
+  }
+
+private:
+  actors::actor_ref to_;
+  std::uint32_t channel_;
+};
+
+subtask::subtask(subtask_environment around, task_description what,
+                 std::shared_ptr<const graph::job_code> code,
+                 std::shared_ptr<headrace::state::state_backend> backend,
+                 std::shared_ptr<slot_memory> memory, std::shared_ptr<task_metrics> metrics,
+                 actors::actor_ref task_executor)
+    : around_(around), what_(std::move(what)), code_(std::move(code)), backend_(std::move(backend)),
+      memory_(memory == nullptr ? nullptr : std::make_shared<task_memory>(std::move(memory))),
+      metrics_(std::move(metrics)), task_executor_(std::move(task_executor)),
+      producers_(what_.channels.size()) {}
+
+subtask::~subtask() = default;
+
+void subtask::on_start() {
+  around_.directory.add(what_.attempt, self_ref());
+  change(task_state::INITIALIZING);
+  guarded([this] { return initialize(); });
+}
+
+status subtask::initialize() {
+  stream_task::setup setup;
+  for (const auto& channel : what_.channels)
+    setup.channel_inputs.push_back(channel.input);
+  setup.gate_limits = limits_for(what_.channels.size());
+  HEADRACE_TRY(setup.partitions, make_partitions());
+  for (std::size_t i = 0; i < what_.partitions.size(); ++i)
+    partition_by_result_[what_.partitions[i].partition.result] = static_cast<std::uint32_t>(i);
+  setup.checkpointing = what_.job.checkpointing;
+  setup.buffer_timeout_us = what_.job.buffer_timeout_ms * 1000;
+  setup.time = &environment().time;
+  setup.metrics = metrics_.get();
+  setup.memory = memory_;
+  task_ = std::make_unique<stream_task>(std::move(setup));
+  const auto context = make_context();
+  HEADRACE_TRY(auto chain, operator_chain::make(what_.vertex, around_.factories, context, *task_));
+  task_->set_chain(std::move(chain));
+  restore();
+  return {};
+}
+
+operator_context subtask::make_context() {
+  return operator_context{what_.display_name(),
+                          what_.attempt.subtask,
+                          what_.vertex.parallelism,
+                          what_.vertex.max_parallelism,
+                          what_.attempt.attempt,
+                          what_.job.checkpointing,
+                          environment().time,
+                          around_.files,
+                          around_.connectors,
+                          *this,
+                          *metrics_,
+                          code_,
+                          memory_,
+                          log()};
+}
+
+result<std::vector<std::unique_ptr<result_partition>>> subtask::make_partitions() const {
+  std::vector<std::unique_ptr<result_partition>> out;
+  for (std::size_t i = 0; i < what_.partitions.size(); ++i) {
+    const auto& described = what_.partitions[i];
+    partitioner_setup setup;
+    setup.spec = what_.vertex.outputs[i].partitioner;
+    setup.targets = static_cast<std::uint32_t>(described.subpartitions);
+    setup.subtask = static_cast<std::uint32_t>(what_.attempt.subtask);
+    setup.max_parallelism = static_cast<std::uint32_t>(described.consumer_max_parallelism > 0
+                                                           ? described.consumer_max_parallelism
+                                                           : what_.vertex.max_parallelism);
+    setup.seed = environment().random.next();
+    if (setup.spec.kind == graph::partitioner_kind::custom) {
+      if (code_ == nullptr || setup.spec.function.index < 0 ||
+          static_cast<std::size_t>(setup.spec.function.index) >= code_->functions.size())
+        return error(errc::graph_mismatch, "job code has no such partitioner");
+      auto made = code_->functions[static_cast<std::size_t>(setup.spec.function.index)]();
+      if (auto* custom = std::get_if<std::unique_ptr<graph::custom_partitioner>>(&made))
+        setup.custom = std::move(*custom);
+    }
+    HEADRACE_TRY(auto split, make_partitioner(std::move(setup)));
+    out.push_back(std::make_unique<result_partition>(
+        std::move(split), static_cast<std::uint32_t>(described.subpartitions)));
+  }
+  return out;
+}
+
+void subtask::restore() {
+  // The chain is not touched here until the step has returned.
+  auto outcome = std::make_shared<status>();
+  auto* chain = &task_->chain();
+  run_blocking(
+      [chain, outcome, backend = backend_, from = std::move(what_.state)] {
+        try {
+          *outcome = chain->restore(*backend, from, {});
+        } catch (const std::exception& failure) {
+          *outcome = error(errc::internal, failure.what());
+        }
+      },
+      [this, outcome] {
+        guarded([&]() -> status {
+          HEADRACE_CHECK(std::move(*outcome));
+          open();
+          return {};
+        });
+      });
+}
+
+void subtask::open() {
+  guarded([this] { return task_->chain().open(); });
+  if (closing_)
+    return;
+  opened_ = true;
+  change(task_state::RUNNING);
+  if (!what_.channels.empty())
+    report(partitions_wanted{what_.channels, task_->gate().window_bytes()});
+  wake();
+}
+
+void subtask::on_mail(actors::mail_ptr content) {
+  switch (static_cast<mail_kind>(content->kind())) {
+  case mail_kind::exchange_data: {
+    if (closing_ || task_ == nullptr)
+      return;
+    auto& data = static_cast<exchange_data&>(*content);
+    task_->enqueue(data.channel, std::move(data.elements), data.closes);
+    wake();
+    return;
+  }
+  case mail_kind::exchange_credit:
+    take(static_cast<const exchange_credit&>(*content));
+    return;
+  case mail_kind::attach_consumer:
+    take(static_cast<attach_consumer&>(*content));
+    return;
+  case mail_kind::task_control:
+    take(static_cast<const task_control&>(*content));
+    return;
+  default:
+    log().warn("mail of an unknown kind dropped", {{"kind", std::to_string(content->kind())}});
+  }
+}
+
+void subtask::take(const exchange_credit& credit) {
+  const auto at = partition_by_result_.find(credit.result);
+  if (closing_ || at == partition_by_result_.end())
+    return;
+  task_->add_credit(at->second, credit.subpartition, credit.bytes);
+  wake();
+}
+
+void subtask::take(attach_consumer& consumer) {
+  const auto at = partition_by_result_.find(consumer.result);
+  if (closing_ || task_ == nullptr || at == partition_by_result_.end() ||
+      consumer.subpartition >= task_->partition(at->second).subpartition_count()) {
+    log().warn("consumer of an unknown partition", {{"result", to_string(consumer.result)}});
+    return;
+  }
+  task_->attach(at->second, consumer.subpartition,
+                std::make_unique<local_consumer>(std::move(consumer.consumer), consumer.channel),
+                consumer.credit_bytes);
+  wake();
+}
+
+void subtask::take(const task_control& control) {
+  if (std::holds_alternative<cancel_task>(control.content)) {
+    begin_closing(task_state::CANCELED, {});
+    return;
+  }
+  if (closing_ || task_ == nullptr)
+    return;
+  guarded([&]() -> status {
+    if (const auto* trigger = std::get_if<trigger_checkpoint>(&control.content)) {
+      if (opened_)
+        task_->trigger(trigger->barrier);
+      else
+        report(snapshot_declined{
+            trigger->barrier.checkpoint,
+            error(errc::checkpoint_declined, "task is not running yet: " + what_.display_name())});
+    } else if (const auto* done = std::get_if<checkpoint_completed>(&control.content)) {
+      if (opened_)
+        HEADRACE_CHECK(task_->complete_checkpoint(done->checkpoint));
+    } else if (const auto* aborted = std::get_if<checkpoint_aborted>(&control.content)) {
+      if (opened_)
+        HEADRACE_CHECK(task_->abort_checkpoint(aborted->checkpoint));
+    } else if (const auto* event = std::get_if<operator_event>(&control.content)) {
+      HEADRACE_CHECK(task_->chain().on_event(event->to, event->event));
+    } else if (const auto* lost = std::get_if<partition_lost>(&control.content)) {
+      return lost->cause;
+    }
+    return {};
+  });
+  wake();
+}
+
+void subtask::wake() {
+  if (turn_pending_ || !opened_ || closing_)
+    return;
+  turn_pending_ = true;
+  later([this] {
+    turn_pending_ = false;
+    take_turn();
+  });
+}
+
+void subtask::take_turn() {
+  if (closing_)
+    return;
+  guarded([this]() -> status {
+    HEADRACE_TRY(const auto left, task_->turn());
+    after_turn(left);
+    return {};
+  });
+}
+
+void subtask::after_turn(turn_result left) {
+  send_grants();
+  for (const auto checkpoint : task_->take_subsumed())
+    report(snapshot_declined{
+        checkpoint,
+        error(errc::checkpoint_subsumed, "a newer checkpoint began at " + what_.display_name())});
+  while (auto taken = task_->take_snapshot())
+    write_snapshot(std::move(*taken));
+  if (task_->take_awaiting_checkpoint())
+    report(checkpoint_awaited{});
+  if (left == turn_result::finished)
+    begin_closing(task_state::FINISHED, {});
+  else if (left == turn_result::again)
+    wake();
+  set_alarm();
+}
+
+void subtask::send_grants() {
+  for (const auto& grant : task_->take_grants()) {
+    const auto& channel = what_.channels[grant.channel];
+    auto& producer = producers_[grant.channel];
+    if (producer.is_none())
+      producer = around_.directory.find(channel.partition.producer);
+    auto credit = std::make_unique<exchange_credit>();
+    credit->result = channel.partition.result;
+    credit->subpartition = static_cast<std::uint32_t>(channel.subpartition);
+    credit->bytes = grant.bytes;
+    producer.send(std::move(credit), actors::mail_priority::high);
+  }
+}
+
+void subtask::write_snapshot(stream_task::taken_snapshot taken) {
+  const auto checkpoint = taken.content.content->checkpoint();
+  if (taken.content.failure) {
+    report(snapshot_declined{checkpoint, *std::move(taken.content.failure)});
+    return;
+  }
+  snapshot_order order{what_.attempt, what_.job.checkpoint_directory, taken.alignment_us,
+                       taken.content.synchronous_us, 0};
+  auto content = std::shared_ptr<chain_snapshot>(std::move(taken.content.content));
+  auto written = std::make_shared<result<headrace::state::task_state_snapshot>>(
+      error(errc::internal, "snapshot was not run"));
+  const auto started_us = now_us();
+  run_blocking(
+      [content, order, written, &files = around_.files] {
+        try {
+          *written = task::write_snapshot(*content, order, files);
+        } catch (const std::exception& failure) {
+          *written = error(errc::storage_failed, failure.what());
+        }
+      },
+      [this, checkpoint, order, written, started_us]() mutable {
+        if (!*written) {
+          report(snapshot_declined{checkpoint, std::move(*written).error()});
+          return;
+        }
+        order.asynchronous_us = now_us() - started_us;
+        report(snapshot_acknowledged{acknowledge(**written, checkpoint, order)});
+      });
+}
+
+void subtask::set_alarm() {
+  if (closing_)
+    return;
+  const auto next = task_->chain().next_processing_time_ms();
+  if (next == alarm_ms_)
+    return;
+  if (alarm_ms_)
+    cancel_timer(alarm_);
+  alarm_ms_ = next;
+  if (!next)
+    return;
+  const auto delay = std::max<std::int64_t>(*next - environment().time.wall_ms(), 0);
+  alarm_ = endpoint::after(std::chrono::milliseconds(delay), [this] {
+    alarm_ms_.reset();
+    if (closing_)
+      return;
+    guarded([this]() -> status {
+      task_->chain().fire_processing_time(environment().time.wall_ms());
+      return {};
+    });
+    set_alarm();
+    wake();
+  });
+}
+
+void subtask::begin_closing(task_state outcome, error cause) {
+  if (ended_)
+    return;
+  if (closing_) { // a failure while it finishes counts, one while it is canceled does not
+    if (*closing_ == task_state::FINISHED && outcome != task_state::FINISHED) {
+      closing_ = outcome;
+      failure_ = std::move(cause);
+    }
+    return;
+  }
+  closing_ = outcome;
+  failure_ = std::move(cause);
+  if (outcome == task_state::CANCELED)
+    change(task_state::CANCELING);
+  around_.directory.remove(what_.attempt);
+  if (alarm_ms_)
+    cancel_timer(alarm_);
+  if (opened_)
+    task_->chain().close();
+  end_if_closed();
+}
+
+void subtask::end_if_closed() {
+  if (!closing_ || ended_ || blocking_steps_ > 0)
+    return;
+  ended_ = true;
+  change(*closing_, failure_);
+  quit();
+}
+
+void subtask::on_stop(const error& cause) {
+  around_.directory.remove(what_.attempt);
+  producers_.clear();
+  if (!ended_) {
+    ended_ = true;
+    change(task_state::FAILED,
+           error(errc::internal, "task was stopped: " + what_.display_name(), cause));
+  }
+  task_executor_ = {};
+}
+
+void subtask::change(task_state to, error failure) {
+  if (!is_transition(state_, to))
+    log().warn("unexpected change of a task's state",
+               {{"from", std::to_string(static_cast<int>(state_))},
+                {"to", std::to_string(static_cast<int>(to))}});
+  state_ = to;
+  report(state_changed{to, std::move(failure)});
+}
+
+void subtask::report(task_report::content_type what) {
+  task_executor_.send(std::make_unique<task_report>(what_.attempt, std::move(what)));
+}
+
+void subtask::run_blocking(std::function<void()> step, std::function<void()> then) {
+  ++blocking_steps_;
+  endpoint::run_blocking<bool>(
+      [step = std::move(step)] {
+        step();
+        return true;
+      },
+      [this, then = std::move(then)](bool) {
+        --blocking_steps_;
+        if (closing_) {
+          end_if_closed();
+          return;
+        }
+        guarded([&]() -> status {
+          then();
+          return {};
+        });
+        wake();
+      });
+}
+
+void subtask::after(std::chrono::milliseconds delay, std::function<void()> action) {
+  endpoint::after(delay, [this, action = std::move(action)] {
+    if (closing_)
+      return;
+    guarded([&]() -> status {
+      action();
+      return {};
+    });
+    wake();
+  });
+}
+
+void subtask::send_to_coordinator(operator_id from, byte_string event) {
+  report(coordinator_event{from, std::move(event)});
+}
+
+void subtask::fail(error cause) {
+  if (ended_)
+    return;
+  begin_closing(task_state::FAILED,
+                error(cause.code, "task failed: " + what_.display_name(), std::move(cause)));
+}
+
+void subtask::guarded(const std::function<status()>& action) {
+  try {
+    auto done = action();
+    if (!done)
+      fail(std::move(done).error());
+  } catch (const graph::failure& failure) {
+    fail(failure.cause());
+  } catch (const std::bad_alloc&) {
+    fail(error(errc::out_of_memory, "no memory left"));
+  } catch (const std::exception& failure) {
+    fail(error(errc::user_function_failed, failure.what()));
+  }
+}
+
+} // namespace headrace::task

@@ -1,0 +1,108 @@
+#pragma once
+
+#include "libtask/network/exchange_directory.hpp"
+#include "libtask/task/memory_arbiter.hpp"
+#include "libtask/task/stream_task.hpp"
+#include "libtask/task/task_description.hpp"
+#include "libtask/task/task_mail.hpp"
+#include "libstate/backend/keyed_backend.hpp"
+#include "libgraph/connector/registry.hpp"
+#include "libgraph/function/function.hpp"
+#include "libactors/rpc/endpoint.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace headrace::task {
+
+/// What all subtasks of a task executor share. Lives longer than they do.
+struct subtask_environment {
+  headrace::file_system& files;
+  const graph::connector_registry& connectors;
+  const operator_factories& factories;
+  exchange_directory& directory;
+};
+
+/// One running subtask: an actor whose mailbox is the task's. Control mail (cancel, credit, events,
+/// checkpoints, timers) goes before data; its default action is a bounded turn of its stream_task,
+/// after which it returns to its mailbox.
+///
+///     initializing: makes the chain, restores its state on the executor, opens it
+///     running:      turns, until everything is done
+///     closing:      closes the operators, and ends when no step of theirs runs any more;
+///                   then tells its task executor: finished, canceled or failed
+///
+/// Child of a task executor; all is touched in its own turns only.
+class subtask final : public actors::endpoint, private operator_services {
+public:
+  subtask(subtask_environment around, task_description what,
+          std::shared_ptr<const graph::job_code> code,
+          std::shared_ptr<headrace::state::state_backend> backend,
+          std::shared_ptr<slot_memory> memory, std::shared_ptr<task_metrics> metrics,
+          actors::actor_ref task_executor);
+  ~subtask() override;
+
+private:
+  class local_consumer;
+
+  // --- of endpoint
+  void on_start() override;
+  void on_mail(actors::mail_ptr content) override;
+  void on_stop(const error& cause) override;
+
+  // --- of operator_services
+  void run_blocking(std::function<void()> step, std::function<void()> then) override;
+  void after(std::chrono::milliseconds delay, std::function<void()> action) override;
+  void send_to_coordinator(operator_id from, byte_string event) override;
+  void fail(error cause) override;
+
+  status initialize();
+  result<std::vector<std::unique_ptr<result_partition>>> make_partitions() const;
+  operator_context make_context();
+  void restore();
+  void open();
+  void take(const task_control& control);
+  void take(attach_consumer& consumer);
+  void take(const exchange_credit& credit);
+
+  void wake();
+  void take_turn();
+  void after_turn(turn_result left);
+  void send_grants();
+  void write_snapshot(stream_task::taken_snapshot taken);
+  void set_alarm();
+  void begin_closing(task_state outcome, error cause);
+  void end_if_closed();
+  void change(task_state to, error failure = {});
+  void report(task_report::content_type what);
+  /// Runs what may throw user code's exceptions; they fail the task.
+  void guarded(const std::function<status()>& action);
+
+  subtask_environment around_;
+  task_description what_;
+  std::shared_ptr<const graph::job_code> code_;
+  std::shared_ptr<headrace::state::state_backend> backend_;
+  std::shared_ptr<task_memory> memory_;
+  std::shared_ptr<task_metrics> metrics_;
+  actors::actor_ref task_executor_;
+  std::unique_ptr<stream_task> task_;
+  std::unordered_map<result_id, std::uint32_t> partition_by_result_;
+  std::vector<actors::actor_ref> producers_; ///< by channel, found at the first grant
+
+  task_state state_ = task_state::DEPLOYING;
+  bool opened_ = false;
+  std::optional<task_state> closing_; ///< the state to end in
+  error failure_;
+  std::size_t blocking_steps_ = 0;
+  bool turn_pending_ = false;
+  bool ended_ = false;
+  std::optional<std::int64_t> alarm_ms_;
+  actors::timer_id alarm_ = 0;
+};
+
+} // namespace headrace::task

@@ -1,0 +1,64 @@
+#pragma once
+
+#include "libstate/handle/state_handle.hpp"
+#include "libgraph/job_graph/job_graph.hpp"
+#include "libactors/base/ids.hpp"
+#include "libactors/rpc/address.hpp"
+#include "schema/deployment.capnp.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace::task {
+
+/// One channel of a gate: what it reads, and whom to ask for it.
+struct channel_description {
+  partition_id partition;
+  task_executor_id task_executor;
+  actors::address location;
+  std::int32_t subpartition = 0;
+  std::int32_t input = 0;
+};
+
+struct partition_description {
+  partition_id partition;
+  std::int32_t subpartitions = 1;
+  std::int32_t consumer_max_parallelism = 0; ///< 0: as the vertex
+};
+
+struct job_description {
+  job_id id;
+  std::string name;
+  std::vector<std::string> arguments;
+  std::vector<graph::artifact> artifacts;
+  std::string graph_hash;
+  actors::address blob_server;
+  std::string state_backend;
+  std::string checkpoint_directory;
+  bool checkpointing = false;
+  bool at_least_once = false;
+  std::int64_t buffer_timeout_ms = 10;
+};
+
+/// What a task executor is told to run. A value; decoded from TaskDeployment.
+struct task_description {
+  job_description job;
+  actors::address job_master;
+  fencing_token job_master_token;
+  execution_attempt_id attempt;
+  allocation_id allocation;
+  graph::job_vertex vertex;
+  std::vector<channel_description> channels; ///< of all gates, in order
+  std::vector<partition_description> partitions;
+  checkpoint_id restored_checkpoint = 0;
+  state::task_state_snapshot state;
+
+  /// "words -> count (2/4)", for people.
+  std::string display_name() const;
+};
+
+/// @errors malformed_message, invalid_graph, type_mismatch
+result<task_description> read_task_deployment(schema::TaskDeployment::Reader in);
+
+} // namespace headrace::task
