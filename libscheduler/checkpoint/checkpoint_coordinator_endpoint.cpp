@@ -46,7 +46,13 @@ std::vector<operator_id> ids_of(const std::map<operator_id, actors::actor_ref>& 
 
 checkpoint_coordinator_endpoint::checkpoint_coordinator_endpoint(
     checkpoint_coordinator_options options, actors::actor_ref job_master)
-    : options_(std::move(options)), job_master_(std::move(job_master)) {}
+    : options_(std::move(options)), job_master_(std::move(job_master)) {
+  // A task executor that never knew the job answers a trigger to the one who sent it.
+  on_tell<schema::DeclineCheckpoint>([this](const auto& what, const actors::address&) {
+    hear(checkpoint_declined{what});
+    proceed();
+  });
+}
 
 void checkpoint_coordinator_endpoint::on_start() {
   core_.emplace(options_.job, std::vector<operator_id>{}, now_us() / 1000);
