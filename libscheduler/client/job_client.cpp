@@ -83,9 +83,11 @@ result<job_id> job_client::submit(const graph::job_graph& job) {
   return read_id<job_id>(reply.view()->getJob());
 }
 
-result<message<schema::JobStatus>> job_client::status(const job_id& job) {
-  return through_.ask_and_wait<schema::JobStatus>(
-      dispatcher_, about<schema::RequestJobStatus>(job), ask_timeout_);
+result<job_status> job_client::status(const job_id& job) {
+  HEADRACE_TRY(const auto reply,
+               through_.ask_and_wait<schema::JobStatus>(
+                   dispatcher_, about<schema::RequestJobStatus>(job), ask_timeout_));
+  return read_job_status(reply);
 }
 
 result<message<schema::JobList>> job_client::list() {

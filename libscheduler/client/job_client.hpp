@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libscheduler/client/job_status.hpp"
 #include "libscheduler/execution_graph/life_cycle.hpp"
 
 #include "libgraph/job_graph/job_graph.hpp"
@@ -48,7 +49,7 @@ public:
   /// @errors those of graph::validate; duplicate_job
   result<job_id> submit(const graph::job_graph& job);
   /// @errors job_not_found
-  result<message<schema::JobStatus>> status(const job_id& job);
+  result<job_status> status(const job_id& job);
   result<message<schema::JobList>> list();
   /// Waits until the job has ended, or `longest` has passed (`timed_out`); zero: however long.
   result<job_outcome> wait(const job_id& job,

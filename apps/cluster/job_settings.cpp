@@ -1,0 +1,118 @@
+#include "apps/cluster/job_settings.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace headrace::cluster {
+namespace {
+
+constexpr std::int64_t unbounded_checkpoint_interval_ms = 10'000;
+
+void apply_checkpoints(const configuration& settings, bool bounded, graph::checkpoint_spec& spec) {
+  const graph::checkpoint_spec untouched;
+  if (spec.interval_ms == untouched.interval_ms) {
+    if (settings.is_set("execution.checkpointing.interval"))
+      spec.interval_ms = settings.get_duration("execution.checkpointing.interval").count();
+    else if (!bounded)
+      spec.interval_ms = unbounded_checkpoint_interval_ms;
+    if (settings.is_set("execution.checkpointing.mode"))
+      spec.at_least_once = settings.get_text("execution.checkpointing.mode") == "AT_LEAST_ONCE";
+  }
+  if (spec.timeout_ms == untouched.timeout_ms)
+    spec.timeout_ms = settings.get_duration("execution.checkpointing.timeout").count();
+  if (spec.min_pause_ms == untouched.min_pause_ms)
+    spec.min_pause_ms = settings.get_duration("execution.checkpointing.min-pause").count();
+  if (spec.tolerable_failures == untouched.tolerable_failures)
+    spec.tolerable_failures = static_cast<std::int32_t>(
+        settings.get_int("execution.checkpointing.tolerable-failed-checkpoints"));
+  if (spec.retained == untouched.retained)
+    spec.retained =
+        static_cast<std::int32_t>(settings.get_int("execution.checkpointing.num-retained"));
+  if (spec.directory.empty() && settings.is_set("execution.checkpointing.dir"))
+    spec.directory = settings.get_text("execution.checkpointing.dir");
+}
+
+graph::restart_spec restart_of(const configuration& settings) {
+  graph::restart_spec spec;
+  const auto ms = [&](std::string_view key) { return settings.get_duration(key).count(); };
+  const auto number = [&](std::string_view key) {
+    return static_cast<std::int32_t>(settings.get_int(key));
+  };
+  const auto type = settings.get_text("restart-strategy.type");
+  if (type == "none") {
+    spec.kind = graph::restart_kind::none;
+  } else if (type == "fixed-delay") {
+    spec.kind = graph::restart_kind::fixed_delay;
+    spec.attempts = number("restart-strategy.fixed-delay.attempts");
+    spec.delay_ms = ms("restart-strategy.fixed-delay.delay");
+  } else if (type == "failure-rate") {
+    spec.kind = graph::restart_kind::failure_rate;
+    spec.failures_max = number("restart-strategy.failure-rate.max-failures-per-interval");
+    spec.interval_ms = ms("restart-strategy.failure-rate.failure-rate-interval");
+    spec.delay_ms = ms("restart-strategy.failure-rate.delay");
+  } else {
+    spec.kind = graph::restart_kind::exponential_delay;
+    spec.initial_backoff_ms = ms("restart-strategy.exponential-delay.initial-backoff");
+    spec.max_backoff_ms = ms("restart-strategy.exponential-delay.max-backoff");
+    spec.multiplier = settings.get_real("restart-strategy.exponential-delay.backoff-multiplier");
+    spec.reset_after_ms = ms("restart-strategy.exponential-delay.reset-backoff-threshold");
+  }
+  return spec;
+}
+
+} // namespace
+
+result<bool> is_bounded(const graph::job_graph& job, const graph::job_code& code,
+                        const graph::connector_registry& connectors) {
+  for (const auto& vertex : job.vertices) {
+    for (const auto& node : vertex.operators) {
+      const auto* spec = std::get_if<graph::source_spec>(&node.spec);
+      if (spec == nullptr)
+        continue;
+      std::unique_ptr<graph::source> made;
+      if (spec->connector.provider.is_none()) {
+        HEADRACE_TRY(made, connectors.create_source(
+                               spec->connector.name, spec->connector.options,
+                               std::make_shared<const graph::logical_type>(node.output_type)));
+      } else {
+        auto function =
+            code.functions.at(static_cast<std::size_t>(spec->connector.provider.index))();
+        auto* source = std::get_if<std::unique_ptr<graph::source>>(&function);
+        if (source == nullptr)
+          return error(errc::graph_mismatch, "job's source is none: " + node.name);
+        made = std::move(*source);
+      }
+      if (made->bounds() == graph::boundedness::unbounded)
+        return false;
+    }
+  }
+  return true;
+}
+
+void apply_settings(const configuration& settings, bool bounded, graph::job_graph& job) {
+  const graph::job_graph untouched;
+  apply_checkpoints(settings, bounded, job.checkpoints);
+  if (job.restart == untouched.restart)
+    job.restart = restart_of(settings);
+  if (job.buffer_timeout_ms == untouched.buffer_timeout_ms)
+    job.buffer_timeout_ms = settings.get_duration("execution.buffer-timeout.interval").count();
+  if (job.state_backend == untouched.state_backend)
+    job.state_backend = settings.get_text("state.backend.type");
+  job.slot_timeout_ms = settings.get_duration("slot.request.timeout").count();
+  job.region_failover = settings.get_text("jobmanager.execution.failover-strategy") == "region";
+}
+
+std::int32_t slots_needed(const graph::job_graph& job) {
+  std::map<std::string, std::int32_t> widest;
+  for (const auto& vertex : job.vertices) {
+    auto& most = widest[vertex.slot_sharing_group];
+    most = std::max(most, vertex.parallelism);
+  }
+  std::int32_t sum = 0;
+  for (const auto& [group, most] : widest)
+    sum += most;
+  return sum;
+}
+
+} // namespace headrace::cluster

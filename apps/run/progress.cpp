@@ -1,0 +1,80 @@
+#include "apps/run/progress.hpp"
+
+#include "libactors/base/clock.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace headrace::run {
+namespace {
+
+std::string seconds_of(std::int64_t ms) {
+  char text[32];
+  std::snprintf(&text[0], sizeof(text), "%.1f s", static_cast<double>(ms) / 1000.0);
+  return &text[0];
+}
+
+void append_count(std::string& out, std::uint64_t count, const char* one, const char* many) {
+  if (count > 0)
+    out += ", " + std::to_string(count) + ' ' + (count == 1 ? one : many);
+}
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out)
+    if (c >= 'A' && c <= 'Z')
+      c = static_cast<char>(c - 'A' + 'a');
+  return out;
+}
+
+} // namespace
+
+std::string describe_progress(const scheduler::job_status& job, std::int64_t now_ms) {
+  std::string out = lower(scheduler::name_of(job.state));
+  const auto until = job.ended_ms != 0 ? job.ended_ms : now_ms;
+  if (job.started_ms != 0)
+    out += (scheduler::is_terminal(job.state) ? " after " : " ") +
+           seconds_of(std::max<std::int64_t>(0, until - job.started_ms));
+  std::uint64_t read = 0;
+  std::uint64_t skipped = 0;
+  std::uint64_t late = 0;
+  if (!job.vertices.empty())
+    read = job.vertices.front().records_out;
+  for (const auto& vertex : job.vertices) {
+    skipped += vertex.skipped_records;
+    late += vertex.late_records;
+  }
+  append_count(out, read, "record out of the source", "records out of the source");
+  append_count(out, skipped, "malformed record skipped", "malformed records skipped");
+  append_count(out, late, "late record dropped", "late records dropped");
+  append_count(out, job.completed_checkpoints, "checkpoint", "checkpoints");
+  append_count(out, job.restarts, "restart", "restarts");
+  if (!job.waiting_for.empty())
+    out += ", waiting for " + job.waiting_for;
+  return out;
+}
+
+void progress::show(const scheduler::job_status& job) {
+  if (style_ == style::none)
+    return;
+  const bool live = style_ == style::live;
+  auto text = live ? describe_progress(job, system_clock().wall_ms())
+                   : lower(scheduler::name_of(job.state)) +
+                         (job.waiting_for.empty() ? "" : ", waiting for " + job.waiting_for);
+  if (text == shown_)
+    return;
+  if (live)
+    std::fprintf(stderr, "\r\033[K%s: %s", job.name.c_str(), text.c_str());
+  else
+    std::fprintf(stderr, "%s: %s\n", job.name.c_str(), text.c_str());
+  shown_ = std::move(text);
+}
+
+void progress::end(const scheduler::job_status& job) {
+  if (style_ == style::none)
+    return;
+  std::fprintf(stderr, "%s%s: %s\n", style_ == style::live ? "\r\033[K" : "", job.name.c_str(),
+               describe_progress(job, system_clock().wall_ms()).c_str());
+}
+
+} // namespace headrace::run

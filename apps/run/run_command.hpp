@@ -1,0 +1,31 @@
+#pragma once
+
+#include "libactors/base/option.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace::run {
+
+/// What `headrace run` was told.
+struct run_options {
+  std::string job;                    ///< path of a job object
+  std::vector<std::string> arguments; ///< behind `--`: the job's own
+  configuration settings;             ///< file and -D, in that order
+  std::int32_t parallelism = 0;       ///< 0: parallelism.default, else the number of cores
+  std::int32_t task_managers = 1;
+  std::string restore_from; ///< a checkpoint's directory; empty: none
+  bool allow_non_restored_state = false;
+  bool quiet = false; ///< no progress, no summary
+};
+
+/// What the process ends with.
+enum exit_code : int { finished = 0, failed = 1, bad_usage = 2, canceled = 3 };
+
+/// Runs a job in this process, in a cluster of its own: loads it, submits it, shows progress on
+/// standard error, prints collected rows on standard output, waits for its end. SIGINT and SIGTERM
+/// cancel it; a second one ends the process.
+int run_job(const run_options& options);
+
+} // namespace headrace::run

@@ -1,0 +1,49 @@
+#include "libscheduler/client/job_status.hpp"
+
+#include "libactors/message/ids_codec.hpp"
+
+namespace headrace::scheduler {
+namespace {
+
+vertex_status read_vertex(schema::VertexStatus::Reader in) {
+  vertex_status out;
+  out.id = read_id<vertex_id>(in.getId());
+  out.name = in.getName().cStr();
+  out.parallelism = in.getParallelism();
+  for (const auto count : in.getTasksByState())
+    out.tasks_by_state.push_back(count);
+  out.records_in = in.getRecordsIn();
+  out.records_out = in.getRecordsOut();
+  out.skipped_records = in.getSkippedRecords();
+  out.late_records = in.getLateRecords();
+  return out;
+}
+
+} // namespace
+
+result<job_status> read_job_status(const message<schema::JobStatus>& from) {
+  return checked_read([&]() -> result<job_status> {
+    const auto in = from.view();
+    job_status out;
+    out.id = read_id<job_id>(in->getJob());
+    out.name = in->getName().cStr();
+    out.state = static_cast<job_state>(in->getState());
+    if (out.state > job_state::reconciling)
+      return error(errc::malformed_message, "job status has an unknown state: " +
+                                                std::to_string(static_cast<int>(out.state)));
+    out.started_ms = in->getStartedMs();
+    out.ended_ms = in->getEndedMs();
+    out.restarts = in->getRestarts();
+    out.completed_checkpoints = in->getCompletedCheckpoints();
+    out.last_checkpoint = in->getLastCheckpoint();
+    out.last_checkpoint_path = in->getLastCheckpointPath().cStr();
+    out.restored_checkpoint = in->getRestoredCheckpoint();
+    for (const auto vertex : in->getVertices())
+      out.vertices.push_back(read_vertex(vertex));
+    out.failure = read_error(in->getFailure());
+    out.waiting_for = in->getWaitingFor().cStr();
+    return out;
+  });
+}
+
+} // namespace headrace::scheduler

@@ -1,0 +1,48 @@
+#pragma once
+
+#include "libscheduler/execution_graph/life_cycle.hpp"
+
+#include "schema/job.capnp.h"
+
+#include "libactors/base/ids.hpp"
+#include "libactors/base/result.hpp"
+#include "libactors/message/message.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace::scheduler {
+
+struct vertex_status {
+  vertex_id id;
+  std::string name;
+  std::int32_t parallelism = 0;
+  std::vector<std::uint32_t> tasks_by_state; ///< index: task_state
+  std::uint64_t records_in = 0;
+  std::uint64_t records_out = 0;
+  std::uint64_t skipped_records = 0;
+  std::uint64_t late_records = 0;
+};
+
+/// How a job is doing, as its client sees it. A value.
+struct job_status {
+  job_id id;
+  std::string name;
+  job_state state = job_state::created;
+  std::int64_t started_ms = 0;
+  std::int64_t ended_ms = 0; ///< 0: not yet
+  std::uint32_t restarts = 0;
+  std::uint32_t completed_checkpoints = 0;
+  checkpoint_id last_checkpoint = 0; ///< 0: none yet
+  std::string last_checkpoint_path;
+  checkpoint_id restored_checkpoint = 0; ///< that the running attempt began with; 0: none
+  std::vector<vertex_status> vertices;
+  error failure;           ///< the newest; code none: no failure yet
+  std::string waiting_for; ///< empty: nothing
+};
+
+/// Reads a status off the wire. @errors malformed_message
+result<job_status> read_job_status(const message<schema::JobStatus>& from);
+
+} // namespace headrace::scheduler
