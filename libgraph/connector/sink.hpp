@@ -27,6 +27,9 @@ struct writer_context {
   headrace::file_system& files;
   const headrace::clock& time;
   headrace::logger log;
+  headrace::job_id job{};            ///< what is written is marked with both, so that several jobs
+  headrace::operator_id operator_{}; ///< and sinks can write to one place; none: not known
+  bool is_fresh = false; ///< the job starts without checkpoint: what older attempts left is void
 };
 
 /// Writes rows. `write` and the rest are called one after the other, on executor threads: they may

@@ -1,19 +1,62 @@
 #include "libtask/connector/registration.hpp"
 
+#include "libtask/connector/collection_source.hpp"
+#include "libtask/connector/file/file_sink.hpp"
 #include "libtask/connector/file/file_source.hpp"
+#include "libtask/connector/generator/datagen_source.hpp"
 #include "libtask/format/csv_format.hpp"
 #include "libtask/format/json_format.hpp"
 #include "libtask/format/lines_format.hpp"
 
-namespace headrace::task {
+#include <cstdio>
+#include <utility>
 
-void register_connectors(graph::connector_registry& registry) {
+namespace headrace::task {
+namespace {
+
+/// Whole pieces, so that lines of several subtasks do not mix.
+print_target to_stream(std::FILE* stream) {
+  return [stream](std::string_view lines) {
+    std::fwrite(lines.data(), 1, lines.size(), stream);
+    std::fflush(stream);
+  };
+}
+
+graph::connector_registry::source_factory datagen_factory(double rows_per_second) {
+  return [rows_per_second](const graph::connector_registry&, const graph::option_map& options,
+                           graph::row_type_ptr type) {
+    return make_datagen_source(options, std::move(type), rows_per_second);
+  };
+}
+
+} // namespace
+
+void register_connectors(graph::connector_registry& registry, sink_targets targets) {
   registry.add_format("csv", make_csv_format);
   registry.add_format("json", make_json_format);
   registry.add_format("lines", make_lines_format);
   registry.add_format("raw", make_lines_format);
-  for (const auto* name : {"file", "filesystem"})
+
+  for (const auto* name : {"file", "filesystem"}) {
     registry.add_source(name, make_file_source);
+    registry.add_sink(name, make_file_sink);
+  }
+  registry.add_source("collection", [](const graph::connector_registry& all,
+                                       const graph::option_map& options, graph::row_type_ptr type) {
+    return make_collection_source(all, options, std::move(type));
+  });
+  registry.add_source("generator", datagen_factory(0));
+  registry.add_source("datagen", datagen_factory(10'000));
+
+  if (!targets.print)
+    targets.print = to_stream(stdout);
+  if (!targets.print_error)
+    targets.print_error = to_stream(stderr);
+  registry.add_sink("print",
+                    make_print_factory(std::move(targets.print), std::move(targets.print_error)));
+  registry.add_sink("blackhole", make_blackhole_sink);
+  if (targets.collect)
+    registry.add_sink("collect", make_collect_factory(std::move(targets.collect)));
 }
 
 } // namespace headrace::task

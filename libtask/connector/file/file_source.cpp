@@ -2,6 +2,7 @@
 
 #include "libtask/connector/file/file_enumerator.hpp"
 #include "libtask/connector/file/file_reader.hpp"
+#include "libtask/connector/file/file_sink.hpp"
 #include "libtask/connector/file/input_files.hpp"
 #include "libgraph/connector/option_set.hpp"
 
@@ -13,7 +14,9 @@ namespace {
 constexpr std::array declared{
     option_declaration{"path", option_type::text, "",
                        "a file, a directory, or a glob; hidden files of directories are left out"},
-    option_declaration{"format", option_type::text, "lines", "how bytes become rows"},
+    option_declaration{"format", option_type::text, "",
+                       "how bytes become rows; by default lines for a single STRING column, else "
+                       "csv"},
     option_declaration{"source.recursive", option_type::boolean, "true",
                        "whether directories inside the directory are read too"},
     option_declaration{"source.split-size", option_type::memory_size, "",
@@ -66,7 +69,7 @@ result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_r
                                                         graph::row_type_ptr type) {
   auto own = options;
   const auto named = own.find("format");
-  const auto format_name = named == own.end() ? std::string("lines") : named->second;
+  const auto format_name = named == own.end() ? default_format(*type) : named->second;
   const auto of_format = graph::take_prefixed(own, format_name);
   HEADRACE_TRY(const auto set, graph::option_set::parse("source 'file'", declared, own));
   HEADRACE_TRY(std::shared_ptr<const graph::format> format,

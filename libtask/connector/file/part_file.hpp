@@ -1,0 +1,62 @@
+#pragma once
+
+#include "libgraph/connector/sink.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace headrace::task {
+
+/// A file that is written and not yet visible: what a completed checkpoint makes final. A value; in
+/// snapshots.
+struct pending_part {
+  std::string hidden_path;
+  std::string final_path;
+  std::uint64_t size_bytes = 0;
+
+  graph::committable encode() const;
+  /// @errors corrupt_snapshot, unsupported_snapshot_version
+  static result<pending_part> decode(byte_view bytes);
+  friend bool operator==(const pending_part&, const pending_part&) = default;
+};
+
+/// Names the files of one subtask of one sink. Files of other jobs and sinks have other names.
+///
+///     part-JOB-SUBTASK-N                        final
+///     .part-JOB-SUBTASK-N.inprogress.ATTEMPT    not yet; hidden from readers of the directory
+///
+/// JOB is eight letters made of job and sink, left out when these are not known.
+class part_names {
+public:
+  explicit part_names(const graph::writer_context& context);
+
+  std::string final_name(std::int32_t subtask, std::uint64_t number) const;
+  std::string hidden_name(std::int32_t subtask, std::uint64_t number) const;
+  bool is_marked() const { return !mark_.empty(); }
+
+  struct parsed {
+    std::int32_t subtask = 0;
+    std::uint64_t number = 0;
+    bool is_hidden = false;
+  };
+  /// Nothing for files of others.
+  std::optional<parsed> parse(std::string_view name) const;
+
+private:
+  std::string mark_;    ///< "1a2b3c4d-" or empty
+  std::string attempt_; ///< unique, also among processes that believe to be the same attempt
+};
+
+/// What a file sink's writer keeps in a checkpoint.
+struct file_writer_state {
+  std::int32_t subtask = 0;
+  std::uint64_t next_number = 0; ///< all files below it are in this or an earlier checkpoint
+
+  byte_string encode() const;
+  /// @errors corrupt_snapshot, unsupported_snapshot_version
+  static result<file_writer_state> decode(byte_view bytes);
+};
+
+} // namespace headrace::task

@@ -1,0 +1,220 @@
+#include "libtask/connector/generator/field_generator.hpp"
+
+#include "libgraph/connector/option_set.hpp"
+#include "libgraph/types/value_text.hpp"
+#include "libactors/base/ids.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+namespace headrace::task {
+namespace {
+
+using graph::int128;
+using graph::logical_type;
+using graph::type_root;
+
+constexpr std::array declared{
+    option_declaration{"kind", option_type::text, "random", "how values come about", std::nullopt,
+                       std::nullopt, "random|sequence"},
+    option_declaration{"start", option_type::integer, "", "first value of the sequence"},
+    option_declaration{"end", option_type::integer, "",
+                       "last value of the sequence, which ends the source"},
+    option_declaration{"min", option_type::real, "", "least random number; the type's by default"},
+    option_declaration{"max", option_type::real, "",
+                       "greatest random number; the type's by default"},
+    option_declaration{"length", option_type::integer, "100", "letters of random text", 0, 1 << 20},
+    option_declaration{"var-len", option_type::boolean, "false",
+                       "whether texts have a random length up to that"},
+    option_declaration{"max-past", option_type::duration, "0",
+                       "random timestamps lie so far back at most", 0},
+    option_declaration{"null-rate", option_type::real, "0", "share of NULLs", 0, 1},
+};
+
+/// Range of whole numbers that the type holds.
+std::pair<std::int64_t, std::int64_t> range_of(const logical_type& type) {
+  const auto of = []<class T>(T) {
+    return std::pair<std::int64_t, std::int64_t>(std::numeric_limits<T>::min(),
+                                                 std::numeric_limits<T>::max());
+  };
+  switch (type.root()) {
+  case type_root::tinyint:
+    return of(std::int8_t{});
+  case type_root::smallint:
+    return of(std::int16_t{});
+  case type_root::integer:
+    return of(std::int32_t{});
+  case type_root::boolean:
+    return {0, 1};
+  case type_root::time:
+    return {0, 86'399'999};
+  case type_root::date:
+    return {0, 36'523}; // up to the end of 2069
+  case type_root::interval_year_month:
+    return {0, 1200};
+  case type_root::decimal: {
+    std::int64_t most = 1;
+    for (int i = 0; i < std::min(type.precision(), 18); ++i)
+      most *= 10;
+    return {1 - most, most - 1};
+  }
+  default:
+    return of(std::int64_t{});
+  }
+}
+
+/// A number of [least, most] from random bits.
+std::int64_t within(std::int64_t least, std::int64_t most, std::uint64_t dice) {
+  const auto span = static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least) + 1;
+  const auto step = span == 0 ? dice : dice % span;
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(least) + step);
+}
+
+double unit(std::uint64_t dice) { return static_cast<double>(dice >> 11U) * 0x1p-53; }
+
+bool is_whole(const logical_type& type) {
+  switch (type.root()) {
+  case type_root::tinyint:
+  case type_root::smallint:
+  case type_root::integer:
+  case type_root::bigint:
+  case type_root::boolean:
+  case type_root::date:
+  case type_root::time:
+  case type_root::decimal:
+  case type_root::interval_year_month:
+  case type_root::interval_day_time:
+    return true;
+  default:
+    return false;
+  }
+}
+
+void append_whole(const logical_type& type, std::int64_t value, graph::column_builder& out) {
+  switch (type.physical()) {
+  case graph::physical_type::boolean:
+    return out.append(static_cast<std::uint8_t>(value & 1));
+  case graph::physical_type::int8:
+    return out.append(static_cast<std::int8_t>(value));
+  case graph::physical_type::int16:
+    return out.append(static_cast<std::int16_t>(value));
+  case graph::physical_type::int32:
+    return out.append(static_cast<std::int32_t>(value));
+  case graph::physical_type::int128:
+    return out.append(int128{value});
+  default:
+    return out.append(value);
+  }
+}
+
+/// Hexadecimal letters.
+std::string random_text(std::uint64_t length, std::uint64_t dice) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string out(length, '\0');
+  std::uint64_t bits = dice;
+  for (std::uint64_t i = 0; i < length; ++i) {
+    if (i % 16 == 0)
+      bits = mix64(dice + i + 1);
+    out[i] = digits[bits & 15U];
+    bits >>= 4U;
+  }
+  return out;
+}
+
+error bad_range(const logical_type::field& field, const std::string& what) {
+  return {errc::bad_option_value,
+          "bad options of field `" + field.name + "` of source 'generator': " + what};
+}
+
+} // namespace
+
+result<field_generator> field_generator::parse(const logical_type::field& field,
+                                               const graph::option_map& options) {
+  const auto& type = field.type;
+  HEADRACE_TRY(const auto set,
+               graph::option_set::parse("field `" + field.name + "` of source 'generator'",
+                                        declared, options));
+  field_generator out;
+  const auto physical = type.physical();
+  if (physical == graph::physical_type::list || physical == graph::physical_type::map ||
+      physical == graph::physical_type::row || physical == graph::physical_type::none)
+    return error(errc::type_mismatch, "source 'generator' makes scalars only, not field `" +
+                                          field.name + "` " + type.to_sql());
+  out.is_sequence = set.get_text("kind") == "sequence";
+  const auto [least, most] = range_of(type);
+  out.least_integer = least;
+  out.most_integer = most;
+  out.least = 0;
+  out.most = 1;
+  if (set.has("min")) {
+    out.least = set.get_real("min");
+    out.least_integer = static_cast<std::int64_t>(
+        std::clamp(out.least, static_cast<double>(least), static_cast<double>(most) / 1.0001));
+  }
+  if (set.has("max")) {
+    out.most = set.get_real("max");
+    out.most_integer =
+        out.most >= static_cast<double>(most)
+            ? most
+            : static_cast<std::int64_t>(std::max(out.most, static_cast<double>(least)));
+  }
+  if (out.least_integer > out.most_integer || out.least > out.most)
+    return bad_range(field, "'min' is greater than 'max'");
+  if (out.is_sequence) {
+    if (!is_whole(type) && physical != graph::physical_type::string)
+      return bad_range(field, "a sequence needs a whole number or a text, not " + type.to_sql());
+    if (set.has("start"))
+      out.start = set.get_int("start");
+    if (set.has("end"))
+      out.end = set.get_int("end");
+    if (out.end && *out.end < out.start)
+      return bad_range(field, "'end' is less than 'start'");
+  }
+  out.length = static_cast<std::uint64_t>(set.get_int("length"));
+  if (type.root() == type_root::character || type.root() == type_root::varchar ||
+      type.root() == type_root::binary || type.root() == type_root::varbinary)
+    out.length = std::min(out.length, static_cast<std::uint64_t>(std::max(type.precision(), 0)));
+  out.varies_length = set.get_bool("var-len");
+  out.past_max_ms = set.get_duration("max-past").count();
+  out.null_rate = type.is_nullable() ? set.get_real("null-rate") : 0;
+  return out;
+}
+
+void field_generator::append(const logical_type& type, std::uint64_t index, std::uint64_t dice,
+                             std::int64_t now_ms, graph::column_builder& out) const {
+  if (null_rate > 0 && unit(mix64(dice ^ 0x6e756c6cU)) < null_rate)
+    return out.append_null();
+  if (is_sequence) {
+    const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(start) + index);
+    if (type.physical() != graph::physical_type::string)
+      return append_whole(type, value, out);
+    std::string text;
+    graph::append_integer(value, text);
+    return out.append_string(text);
+  }
+  if (is_whole(type))
+    return append_whole(type, within(least_integer, most_integer, dice), out);
+  switch (type.root()) {
+  case type_root::float_:
+    return out.append(static_cast<float>(least + (most - least) * unit(dice)));
+  case type_root::double_:
+    return out.append(least + (most - least) * unit(dice));
+  case type_root::timestamp:
+  case type_root::timestamp_ltz: {
+    const auto time_ms = now_ms - within(0, past_max_ms, dice);
+    if (type.precision() <= 3)
+      return out.append(time_ms);
+    return out.append(int128{time_ms} * 1'000'000);
+  }
+  default:
+    return out.append_string(random_text(
+        varies_length
+            ? static_cast<std::uint64_t>(within(0, static_cast<std::int64_t>(length), mix64(dice)))
+            : length,
+        dice));
+  }
+}
+
+} // namespace headrace::task
