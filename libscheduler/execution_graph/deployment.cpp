@@ -32,7 +32,9 @@ void write_job(schema::JobInformation::Builder out, const graph::job_graph& job,
   actors::write(out.initBlobServer(), facts.blob_server);
   out.setStateBackend(job.state_backend);
   out.setCheckpointDirectory(facts.checkpoint_directory);
-  out.setCheckpointing(job.checkpoints.interval_ms > 0);
+  // Without an interval too: the final checkpoint is what makes the sinks of a bounded job commit
+  // once, all together.
+  out.setCheckpointing(true);
   out.setAtLeastOnce(job.checkpoints.at_least_once);
   out.setBufferTimeoutMs(job.buffer_timeout_ms);
 }

@@ -92,6 +92,11 @@ void task_executor_endpoint::on_mail(actors::mail_ptr content) {
 }
 
 void task_executor_endpoint::on_child_ended(const std::string& name, const error& cause) {
+  // Behind the child's own last words, which wait in the mailbox while its end overtakes them.
+  later([this, name, cause] { hear_end(name, cause); });
+}
+
+void task_executor_endpoint::hear_end(const std::string& name, const error& cause) {
   for (auto& [attempt, task] : tasks_) {
     if (task->name != name)
       continue;

@@ -76,6 +76,7 @@ private:
   void on_child_ended(const std::string& name, const error& cause) override;
   void on_peer_ended(const actors::address& peer, const error& cause) override;
   void on_stop(const error& cause) override;
+  void hear_end(const std::string& child, const error& cause);
   void answer_messages();
 
   // --- resource manager (task_executor_peers.cpp)
