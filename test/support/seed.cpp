@@ -16,4 +16,11 @@ std::uint64_t seed() {
   return value;
 }
 
+int runs(int usual) {
+  const char* wanted = std::getenv("HEADRACE_RUNS");
+  return wanted != nullptr ? std::atoi(wanted) : usual;
+}
+
+bool wants_log() { return std::getenv("HEADRACE_TEST_LOG") != nullptr; }
+
 } // namespace headrace::testing

@@ -9,4 +9,10 @@ namespace headrace::testing {
 /// The test binary prints it at its start, so that a failure can be repeated.
 std::uint64_t seed();
 
+/// How many random runs a test makes: `HEADRACE_RUNS` when set, else `usual`.
+int runs(int usual);
+
+/// Whether `HEADRACE_TEST_LOG` asks for the log of what a test runs.
+bool wants_log();
+
 } // namespace headrace::testing

@@ -1,0 +1,40 @@
+#include "test/integration/testing_job.hpp"
+#include "test/support/seed.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+// A keyed event-time job with a window and with timers, from time-ordered files to the file sink,
+// on a deterministic cluster whose actors are killed and whose functions throw at moments drawn
+// from a seed. What comes out must be what an undisturbed run gives, to the row.
+
+namespace headrace::testing {
+namespace {
+
+TEST_SUITE_BEGIN("integration/exactly_once");
+
+TEST_CASE("a disturbed job's output is that of an undisturbed one") {
+  const windowed_input input = make_windowed_input(4, 3000);
+  const run_outcome calm = run_windowed_job(input, {.seed = 1, .disturbances = 0});
+  REQUIRE(calm.failure.empty());
+  REQUIRE(calm.rows == expected_rows(input));
+
+  for (int run = 0; run < testing::runs(20); ++run) {
+    const std::uint64_t seed = testing::seed() + static_cast<std::uint64_t>(run);
+    CAPTURE(seed);
+    const run_outcome got = run_windowed_job(input, {.seed = seed, .disturbances = 3});
+    CHECK_MESSAGE(got.failure.empty(), got.failure);
+    CHECK(got.restored_checkpoints >= 1);
+    CHECK(got.windows_before_end >= 100);
+    CHECK(got.late_rows == 0);
+    CHECK(got.rows == calm.rows);
+    if (!got.failure.empty() || got.rows != calm.rows)
+      break;
+  }
+}
+
+TEST_SUITE_END();
+
+} // namespace
+} // namespace headrace::testing

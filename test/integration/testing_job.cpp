@@ -1,0 +1,293 @@
+#include "test/integration/testing_job.hpp"
+
+#include "test/support/seed.hpp"
+#include "test/support/testing_file_system.hpp"
+#include "apps/cluster/mini_cluster.hpp"
+#include "libscheduler/client/job_client.hpp"
+#include "libgraph/api/headrace.hpp"
+#include "libgraph/api/job_object.hpp"
+#include "libactors/base/random.hpp"
+#include "libactors/base/text.hpp"
+#include "libactors/registry/actor_registry.hpp"
+#include "libactors/rpc/node.hpp"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <tuple>
+
+namespace headrace::testing {
+
+struct click {
+  std::int64_t time_ms = 0;
+  std::int64_t key = 0;
+  std::int64_t value = 0;
+};
+
+struct finding {
+  std::int64_t kind = 0;
+  std::int64_t key = 0;
+  std::int64_t second_ms = 0;
+  std::int64_t number = 0;
+};
+HEADRACE_STRUCT(click, time_ms, key, value)
+HEADRACE_STRUCT(finding, kind, key, second_ms, number)
+
+namespace {
+
+constexpr std::int64_t second = 1000;
+constexpr std::uint64_t steps_max = 20'000'000;
+
+/// What user functions and the test share: the next row that is mapped throws.
+struct faults {
+  bool throw_next = false;
+};
+
+class sum_of_values : public api::aggregate_function<click, std::int64_t, std::int64_t> {
+public:
+  void add(const click& in, std::int64_t& sum) { sum += in.value; }
+  void merge(std::int64_t& into, const std::int64_t& from) { into += from; }
+  std::int64_t result(const std::int64_t& sum) { return sum; }
+};
+
+/// Counts the rows of each key and second, and emits the count by a timer at the second's end.
+class count_by_timer final : public api::keyed_process_function<std::int64_t, click, finding> {
+public:
+  void open(api::open_context& context) override {
+    counts_ = context.map<std::int64_t, std::int64_t>("counts");
+  }
+  void process(const click& in, context_type& context, api::collector<finding>&) override {
+    const auto end = in.time_ms - in.time_ms % second + second - 1;
+    counts_.put(end, counts_.get(end).value_or(0) + 1);
+    context.register_event_timer(end);
+  }
+  void on_timer(std::int64_t time_ms, context_type& context, api::collector<finding>& out) override {
+    out.emit({1, context.key(), time_ms - second + 1, counts_.get(time_ms).value_or(-1)});
+    counts_.remove(time_ms);
+  }
+
+private:
+  api::map_state<std::int64_t, std::int64_t> counts_;
+};
+
+result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run_options& options) {
+  api::environment env;
+  env.set_job_name("windowed");
+  env.enable_checkpointing(std::chrono::milliseconds(100),
+                           options.at_least_once ? graph::barrier_alignment::at_least_once
+                                                 : graph::barrier_alignment::exactly_once);
+  env.set_restart_strategy(api::restart::fixed_delay(1000, std::chrono::milliseconds(10)));
+  const auto clicks =
+      env.from_source(
+             api::file_source::csv<click>("/input")
+                 .option("source.split-assignment", "static")
+                 .option("rows-per-second", "1000"),
+             api::watermark_strategy<click>::monotonous().with_timestamp_assigner(&click::time_ms))
+          .map([shared](const click& in) {
+            if (std::exchange(shared->throw_next, false))
+              throw std::runtime_error("disturbed");
+            return in;
+          });
+  const auto keyed = clicks.key_by(&click::key);
+  const auto sums =
+      keyed.window(api::tumbling_event_time(std::chrono::seconds(1)))
+          .aggregate(sum_of_values(), [](api::window_context<std::int64_t>& window,
+                                         const std::int64_t& sum, api::collector<finding>& out) {
+            out.emit({0, window.key(), window.window().start_ms, sum});
+          });
+  const auto counts = keyed.process(count_by_timer());
+  sums.union_with(counts).sink_to(api::file_sink::csv("/output"));
+  return api::build_job(env, 4);
+}
+
+/// Gives the code of the one job that the test describes.
+class testing_loader final : public graph::job_code_loader {
+public:
+  explicit testing_loader(std::shared_ptr<const graph::job_code> code) : code_(std::move(code)) {}
+  result<std::shared_ptr<const graph::job_code>>
+  load(const std::string&, const std::vector<std::string>&, const std::string&) override {
+    return code_;
+  }
+
+private:
+  std::shared_ptr<const graph::job_code> code_;
+};
+
+/// Disturbs a running cluster.
+class disturber {
+public:
+  disturber(actors::deterministic_node& node, cluster::mini_cluster& cluster, faults& shared,
+            random_source& random)
+      : node_(node), cluster_(cluster), faults_(shared), random_(random) {}
+
+  void disturb() {
+    switch (random_.below(3)) {
+    case 0:
+      faults_.throw_next = true;
+      return;
+    case 1:
+      kill("subtask");
+      return;
+    default:
+      if (kill("task_executor"))
+        cluster_.start_task_executor();
+      return;
+    }
+  }
+
+private:
+  bool kill(std::string_view kind) {
+    std::vector<std::string> names;
+    for (const auto& each : node_.actors().snapshot(node_.environment().time.now_us()))
+      if (each.kind == kind && each.state == actors::actor_state::running)
+        names.push_back(each.name);
+    if (names.empty())
+      return false;
+    std::sort(names.begin(), names.end());
+    return node_.kill({node_.environment().node, names[random_.below(names.size())], 0});
+  }
+
+  actors::deterministic_node& node_;
+  cluster::mini_cluster& cluster_;
+  faults& faults_;
+  random_source& random_;
+};
+
+void read_output(testing_file_system& files, const windowed_input& input, run_outcome& out) {
+  const auto last = "," + std::to_string(input.last_window_ms) + ",";
+  std::set<std::string> windows;
+  for (const auto& path : files.paths()) {
+    if (!path.starts_with("/output/part-"))
+      continue;
+    const auto& content = files.at(path);
+    const bool is_final = content.find(last) != std::string::npos;
+    for (const auto line : split_text(content, '\n')) {
+      if (line.empty())
+        continue;
+      out.rows.emplace(line);
+      if (!is_final)
+        windows.insert(std::string(split_text(line, ',').at(2)));
+    }
+  }
+  out.windows_before_end = static_cast<int>(windows.size());
+}
+
+} // namespace
+
+windowed_input make_windowed_input(int files, int rows) {
+  windowed_input out;
+  const auto random = make_seeded_random(42);
+  for (int file = 0; file < files; ++file) {
+    std::string lines;
+    std::int64_t time = 1'000'000;
+    for (int row = 0; row < rows; ++row) {
+      time += static_cast<std::int64_t>(random->below(100));
+      const windowed_input::event event{time, static_cast<std::int64_t>(random->below(10)),
+                                        static_cast<std::int64_t>(random->below(1000))};
+      out.events.push_back(event);
+      out.last_window_ms = std::max(out.last_window_ms, time - time % second);
+      lines += std::to_string(event.time_ms) + ',' + std::to_string(event.key) + ',' +
+               std::to_string(event.value) + '\n';
+    }
+    out.files.push_back(std::move(lines));
+  }
+  return out;
+}
+
+std::multiset<std::string> expected_rows(const windowed_input& input) {
+  std::map<std::tuple<int, std::int64_t, std::int64_t>, std::int64_t> numbers;
+  for (const auto& event : input.events) {
+    const auto start = event.time_ms - event.time_ms % second;
+    numbers[{0, event.key, start}] += event.value;
+    numbers[{1, event.key, start}] += 1;
+  }
+  std::multiset<std::string> out;
+  for (const auto& [where, number] : numbers)
+    out.insert(std::to_string(std::get<0>(where)) + ',' + std::to_string(std::get<1>(where)) + ',' +
+               std::to_string(std::get<2>(where)) + ',' + std::to_string(number));
+  return out;
+}
+
+run_outcome run_windowed_job(const windowed_input& input, const run_options& options) {
+  run_outcome out;
+  testing_file_system files;
+  for (std::size_t i = 0; i < input.files.size(); ++i)
+    files.put("/input/events-" + std::to_string(i) + ".csv", input.files[i]);
+
+  const auto shared = std::make_shared<faults>();
+  auto job = describe(shared, options);
+  if (!job) {
+    out.failure = to_string(job.error());
+    return out;
+  }
+  testing_loader loader(job->code);
+  const auto random = make_seeded_random(options.seed);
+  actors::node_options node_options;
+  if (wants_log())
+    node_options.log = logger::to("", log_level::debug);
+  const auto node = actors::make_deterministic_node(options.seed, node_options);
+  cluster::mini_cluster_options cluster_options;
+  cluster_options.task_executors = 3;
+  cluster_options.slots = 2;
+  cluster_options.directory = "/cluster";
+  cluster::mini_cluster cluster(*node, files, loader, std::move(cluster_options));
+  if (const auto started = cluster.start(); !started) {
+    out.failure = to_string(started.error());
+    return out;
+  }
+  disturber disturb(*node, cluster, *shared, *random);
+
+  scheduler::job_client client(*node, cluster.dispatcher(), cluster.blob_server());
+  job->graph.id = random->next_id<job_id>();
+  const auto submitted = client.submit(job->graph);
+  if (!submitted) {
+    out.failure = to_string(submitted.error());
+    return out;
+  }
+
+  int disturbed = 0;
+  std::int64_t checkpoint_needed = 1;
+  std::set<std::int64_t> restored;
+  std::uint64_t next_disturbance = 0;
+  while (node->steps() < steps_max) {
+    for (int i = 0; i < 500; ++i) {
+      if (!node->run_once() && !node->advance_to_next_timer())
+        break;
+      if (next_disturbance != 0 && node->steps() >= next_disturbance) {
+        next_disturbance = 0;
+        disturb.disturb();
+      }
+    }
+    const auto status = client.status(job->graph.id);
+    if (!status) {
+      out.failure = to_string(status.error());
+      break;
+    }
+    if (status->restored_checkpoint > 0)
+      restored.insert(status->restored_checkpoint);
+    if (scheduler::is_terminal(status->state)) {
+      if (status->state != scheduler::job_state::finished)
+        out.failure = std::string(scheduler::name_of(status->state)) + ": " + to_string(status->failure);
+      for (const auto& vertex : status->vertices)
+        out.late_rows += vertex.late_records;
+      break;
+    }
+    if (disturbed < options.disturbances && next_disturbance == 0 &&
+        status->last_checkpoint >= checkpoint_needed) {
+      ++disturbed;
+      checkpoint_needed = status->last_checkpoint + 2;
+      next_disturbance = node->steps() + 1 + random->below(3000);
+    }
+  }
+  if (node->steps() >= steps_max)
+    out.failure = "the job did not end within its steps";
+  out.restored_checkpoints = static_cast<int>(restored.size());
+  out.steps = node->steps();
+  read_output(files, input, out);
+  if (!node->shut_down() && out.failure.empty())
+    out.failure = "the node did not shut down";
+  return out;
+}
+
+} // namespace headrace::testing

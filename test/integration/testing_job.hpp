@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headrace::testing {
+
+/// Time-ordered files of events, one for each source subtask.
+struct windowed_input {
+  std::vector<std::string> files; ///< contents: lines "time_ms,key,value"
+  struct event {
+    std::int64_t time_ms;
+    std::int64_t key;
+    std::int64_t value;
+  };
+  std::vector<event> events;
+  std::int64_t last_window_ms = 0; ///< start of the last one-second window
+};
+
+/// `rows` events a file over about 150 seconds, some keys and values, the same each time.
+windowed_input make_windowed_input(int files, int rows);
+
+/// Lines "kind,key,second_ms,number", sorted: kind 0 the sum of a window's values, kind 1 the
+/// number of rows that a timer found.
+std::multiset<std::string> expected_rows(const windowed_input& input);
+
+struct run_options {
+  std::uint64_t seed = 1;
+  int disturbances = 0;
+  bool at_least_once = false;
+};
+
+struct run_outcome {
+  std::string failure; ///< empty: the job finished
+  std::multiset<std::string> rows;
+  int restored_checkpoints = 0; ///< restarts that began from a completed checkpoint
+  int windows_before_end = 0;   ///< committed before the end of input
+  std::uint64_t late_rows = 0;
+  std::uint64_t steps = 0;
+};
+
+/// Runs the windowed job on a deterministic cluster of three task executors, in memory; kills and
+/// throws `disturbances` times, each after a further completed checkpoint.
+run_outcome run_windowed_job(const windowed_input& input, const run_options& options);
+
+} // namespace headrace::testing
