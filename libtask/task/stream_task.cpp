@@ -110,7 +110,8 @@ stream_task::step_result stream_task::wait_blocked() {
 }
 
 bool stream_task::may_trigger() const {
-  return triggered_ && (chain_->has_source() || gate_.all_closed());
+  // Behind what the closed channels gave last: their watermark and end are part of the checkpoint.
+  return triggered_ && (chain_->has_source() || (gate_.all_closed() && !gate_.has_input()));
 }
 
 result<stream_task::step_result> stream_task::take_input() {

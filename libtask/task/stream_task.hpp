@@ -53,6 +53,8 @@ public:
   /// The chain is made with this task as its `chain_results`.
   void set_chain(std::unique_ptr<operator_chain> chain) { chain_ = std::move(chain); }
   operator_chain& chain() { return *chain_; }
+  /// For the step that restores it, which may run on when the task has ended.
+  std::shared_ptr<operator_chain> shared_chain() const { return chain_; }
 
   // --- what came
   void enqueue(std::size_t channel, std::vector<graph::stream_element> elements, bool closes);
@@ -110,7 +112,7 @@ private:
 
   setup with_;
   input_gate gate_;
-  std::unique_ptr<operator_chain> chain_;
+  std::shared_ptr<operator_chain> chain_;
   std::optional<graph::barrier> triggered_;
   checkpoint_id newest_ = 0; ///< begun or aborted here
   std::optional<checkpoint_id> first_after_end_;

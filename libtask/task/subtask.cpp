@@ -127,9 +127,8 @@ result<std::vector<std::unique_ptr<result_partition>>> subtask::make_partitions(
 void subtask::restore() {
   // The chain is not touched here until the step has returned.
   auto outcome = std::make_shared<status>();
-  auto* chain = &task_->chain();
   run_blocking(
-      [chain, outcome, backend = backend_, from = std::move(what_.state)] {
+      [chain = task_->shared_chain(), outcome, backend = backend_, from = std::move(what_.state)] {
         try {
           *outcome = chain->restore(*backend, from, {});
         } catch (const std::exception& failure) {
@@ -389,7 +388,9 @@ void subtask::change(task_state to, error failure) {
 }
 
 void subtask::report(task_report::content_type what) {
-  task_executor_.send(std::make_unique<task_report>(what_.attempt, std::move(what)));
+  // As early as the end of this child, which would overtake normal mail and take the cause with it.
+  task_executor_.send(std::make_unique<task_report>(what_.attempt, std::move(what)),
+                      actors::mail_priority::high);
 }
 
 void subtask::run_blocking(std::function<void()> step, std::function<void()> then) {

@@ -1,0 +1,144 @@
+#include "libtask/operator/sink_operator.hpp"
+
+#include "test/support/batches.hpp"
+#include "test/support/chain_harness.hpp"
+#include "test/support/testing_connectors.hpp"
+
+#include <doctest/doctest.h>
+
+#include <numeric>
+
+using namespace headrace;
+using namespace headrace::testing;
+
+namespace {
+
+graph::job_vertex writing() {
+  auto vertex = vertex_of(graph::sink_spec{{"testing", {}, {}}}, *number_type(), *number_type());
+  return vertex;
+}
+
+struct sink_fixture {
+  explicit sink_fixture(bool checkpointing, const state::task_state_snapshot& from = {})
+      : log(std::make_shared<sink_log>()),
+        harness(writing(), {}, {0, 1, 8, checkpointing, {3, 1U << 20U}}) {
+    add_testing_sink(harness.connectors, log);
+    harness.open(from);
+  }
+  std::shared_ptr<sink_log> log;
+  chain_harness harness;
+};
+
+} // namespace
+
+TEST_SUITE("task/operator/sink_operator") {
+TEST_CASE("rows are written in order, off the mailbox") {
+  sink_fixture sink(true);
+  sink.harness.push(numbers({1, 2}));
+  sink.harness.push(numbers({3}));
+  CHECK(sink.log->all_written().empty());
+
+  sink.harness.services.run_steps();
+
+  CHECK(sink.log->all_written() == std::vector<std::int64_t>{1, 2, 3});
+  CHECK(sink.harness.metrics.records_out.value() == 3);
+}
+
+TEST_CASE("a full queue blocks the chain until the writer has caught up") {
+  sink_fixture sink(true);
+  for (int i = 0; i < 20 && !sink.harness.chain->is_blocked(); ++i)
+    sink.harness.push(numbers({i}));
+  REQUIRE(sink.harness.chain->is_blocked());
+  const auto waiting = sink.harness.services.steps.size();
+  CHECK(waiting == 1); // one call at a time
+
+  sink.harness.services.run_steps();
+
+  CHECK_FALSE(sink.harness.chain->is_blocked());
+  sink.harness.drain();
+}
+
+TEST_CASE("what a checkpoint prepared is committed when it is complete, not before") {
+  sink_fixture sink(true);
+  sink.harness.push(numbers({1, 2}));
+  const auto stored = sink.harness.snapshot(1);
+  sink.harness.push(numbers({3}));
+  sink.harness.services.run_steps();
+  CHECK(sink.log->all_committed().empty());
+
+  CHECK(sink.harness.chain->notify_completed(1));
+  CHECK(sink.harness.chain->has_unfinished_work());
+  sink.harness.services.run_steps();
+
+  CHECK(sink.log->all_committed() == std::vector<std::int64_t>{1, 2});
+  CHECK_FALSE(sink.harness.chain->has_unfinished_work());
+}
+
+TEST_CASE("an aborted checkpoint's rows are committed with the next one") {
+  sink_fixture sink(true);
+  sink.harness.push(numbers({1}));
+  sink.harness.snapshot(1);
+  CHECK(sink.harness.chain->notify_aborted(1));
+  sink.harness.push(numbers({2}));
+  sink.harness.snapshot(2);
+
+  CHECK(sink.harness.chain->notify_completed(2));
+  sink.harness.services.run_steps();
+
+  CHECK(sink.log->all_committed() == std::vector<std::int64_t>{1, 2});
+}
+
+TEST_CASE("after a restore, prepared rows are committed again first") {
+  state::task_state_snapshot stored;
+  {
+    sink_fixture sink(true);
+    sink.harness.push(numbers({1, 2}));
+    stored = sink.harness.snapshot(1);
+  }
+  sink_fixture sink(true, stored);
+  sink.harness.push(numbers({3}));
+
+  sink.harness.services.run_steps();
+
+  CHECK(sink.log->all_committed() == std::vector<std::int64_t>{1, 2});
+  REQUIRE(sink.log->calls.size() >= 2);
+  CHECK(sink.log->calls[0] == "create 1");
+  CHECK(sink.log->calls[1] == "commit");
+}
+
+TEST_CASE("without checkpoints all is committed at the end of input") {
+  sink_fixture sink(false);
+  sink.harness.push(numbers({1, 2}));
+  sink.harness.services.run_steps();
+  CHECK(sink.log->all_committed().empty());
+
+  sink.harness.end();
+  CHECK(sink.harness.chain->has_unfinished_work());
+  sink.harness.services.run_steps();
+
+  CHECK(sink.log->all_committed() == std::vector<std::int64_t>{1, 2});
+  CHECK_FALSE(sink.harness.chain->has_unfinished_work());
+}
+
+TEST_CASE("the final checkpoint tells the writer that the input has ended") {
+  sink_fixture sink(true);
+  sink.harness.push(numbers({1}));
+  sink.harness.end();
+
+  sink.harness.snapshot(1);
+
+  CHECK(sink.log->calls.back() == "prepare end");
+}
+
+TEST_CASE("a failed write fails the task and names the sink") {
+  sink_fixture sink(true);
+  sink.log->fail_writes = true;
+  sink.harness.push(numbers({1}));
+
+  sink.harness.services.run_steps();
+
+  REQUIRE(sink.harness.services.failures.size() == 1);
+  CHECK(sink.harness.services.failures[0].code == errc::output_failed);
+  CHECK(sink.harness.services.failures[0].message == "sink failed: test operator");
+}
+} // TEST_SUITE("task/operator/sink_operator")
