@@ -10,7 +10,8 @@
 
 namespace headrace {
 
-// Ids and errors as they stand in messages. `write` fills a builder; `read…` copies out of a reader.
+// Ids and errors as they stand in messages. `write` fills a builder; `read…` copies out of a
+// reader.
 
 /// How deep causes are followed, and how many of them side by side.
 struct error_codec_limits {

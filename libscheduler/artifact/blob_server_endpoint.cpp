@@ -5,8 +5,8 @@
 
 namespace headrace::scheduler {
 
-/// A blob on its way in. Its file and digest are touched by one executor step at a time, the rest by
-/// the endpoint's turns.
+/// A blob on its way in. Its file and digest are touched by one executor step at a time, the rest
+/// by the endpoint's turns.
 struct blob_server_endpoint::upload {
   std::deque<put_request> waiting;
   bool is_busy = false;
@@ -19,9 +19,7 @@ namespace {
 
 std::string temporary(const std::string& path) { return path + ".part"; }
 
-byte_view part_of(capnp::Data::Reader data) {
-  return {data.asChars().begin(), data.size()};
-}
+byte_view part_of(capnp::Data::Reader data) { return {data.asChars().begin(), data.size()}; }
 
 error not_found(const std::string& digest) {
   return {errc::file_not_found, "blob is not there: " + digest};
@@ -70,8 +68,8 @@ void blob_server_endpoint::next_put(const std::string& digest) {
     return;
   }
   at->is_busy = true;
-  auto back = std::make_shared<actors::reply_to<schema::PutBlobReply>>(
-      std::move(at->waiting.front().back));
+  auto back =
+      std::make_shared<actors::reply_to<schema::PutBlobReply>>(std::move(at->waiting.front().back));
   const auto request = at->waiting.front().request;
   at->waiting.pop_front();
   const std::string path = settings_.directory + "/" + digest;
@@ -88,9 +86,9 @@ void blob_server_endpoint::next_put(const std::string& digest) {
       at->written = 0;
     }
     if (at->file == nullptr || view->getOffset() != at->written)
-      return error(errc::malformed_message,
-                   "part does not follow the last one: offset " +
-                       std::to_string(view->getOffset()) + " of " + digest);
+      return error(errc::malformed_message, "part does not follow the last one: offset " +
+                                                std::to_string(view->getOffset()) + " of " +
+                                                digest);
     const byte_view part = part_of(view->getPart());
     HEADRACE_CHECK(at->file->append(part));
     at->digest.update(part);
@@ -109,21 +107,20 @@ void blob_server_endpoint::next_put(const std::string& digest) {
     HEADRACE_CHECK(files->rename(temporary(path), path));
     return true;
   };
-  run_blocking<result<bool>>(std::move(step),
-                             [this, at, back, digest](const result<bool>& complete) {
-                               at->is_busy = false;
-                               if (complete) {
-                                 message_builder<schema::PutBlobReply> reply;
-                                 reply->setComplete(*complete);
-                                 back->send(reply.finish());
-                               } else {
-                                 at->file.reset(); // a next try starts over
-                                 log().warn("blob part refused", {{"digest", digest},
-                                                                  {"cause", to_string(complete.error())}});
-                                 back->fail(complete.error());
-                               }
-                               next_put(digest);
-                             });
+  run_blocking<result<bool>>(std::move(step), [this, at, back,
+                                               digest](const result<bool>& complete) {
+    at->is_busy = false;
+    if (complete) {
+      message_builder<schema::PutBlobReply> reply;
+      reply->setComplete(*complete);
+      back->send(reply.finish());
+    } else {
+      at->file.reset(); // a next try starts over
+      log().warn("blob part refused", {{"digest", digest}, {"cause", to_string(complete.error())}});
+      back->fail(complete.error());
+    }
+    next_put(digest);
+  });
 }
 
 void blob_server_endpoint::get(const message<schema::GetBlob>& request,
@@ -142,9 +139,8 @@ void blob_server_endpoint::get(const message<schema::GetBlob>& request,
         using part = result<message<schema::BlobPart>>;
         auto file = files->open(path);
         if (!file)
-          return std::make_shared<part>(file.error().code == errc::file_not_found
-                                            ? not_found(digest)
-                                            : file.error());
+          return std::make_shared<part>(
+              file.error().code == errc::file_not_found ? not_found(digest) : file.error());
         const std::uint64_t total = (*file)->size_bytes();
         const std::uint64_t wanted = offset >= total ? 0 : std::min(bytes_max, total - offset);
         message_builder<schema::BlobPart> reply;

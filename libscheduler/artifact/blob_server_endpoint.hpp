@@ -14,14 +14,15 @@
 namespace headrace::scheduler {
 
 struct blob_server_settings {
-  std::string directory;                                         ///< made when it is not there
+  std::string directory; ///< made when it is not there
   std::uint64_t blob_bytes_max = std::uint64_t{4} << 30U;
-  std::uint64_t part_bytes_max = std::uint64_t{8} << 20U;        ///< of one message, both ways
+  std::uint64_t part_bytes_max = std::uint64_t{8} << 20U; ///< of one message, both ways
 };
 
 /// Stores artifacts by the SHA-256 of their bytes: takes them in parts (PutBlob, in order; offset 0
 /// starts over), checks the digest, then renames into place; gives them in parts (GetBlob). A blob
-/// that is there is whole, and lies at `<directory>/<digest>`. Files on the executor. One a cluster.
+/// that is there is whole, and lies at `<directory>/<digest>`. Files on the executor. One a
+/// cluster.
 class blob_server_endpoint final : public actors::endpoint {
 public:
   /// `files` lives longer.

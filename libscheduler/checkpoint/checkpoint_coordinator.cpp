@@ -56,8 +56,7 @@ void checkpoint_coordinator::begin(std::int64_t now_ms) {
   actions_.emplace_back(plan_tasks{});
 }
 
-void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned,
-                                     std::int64_t now_ms) {
+void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned, std::int64_t now_ms) {
   if (!pending_ || pending_->at != stage::planning)
     return;
   if (!planned) {
@@ -163,8 +162,8 @@ void checkpoint_coordinator::on_declined(checkpoint_id checkpoint,
   if (!is_pending(checkpoint, stage::tasks) || !pending_->missing_tasks.contains(attempt))
     return;
   // A task that was not ready says nothing about the health of checkpoints.
-  const bool is_failure = reason.code != errc::checkpoint_declined &&
-                          reason.code != errc::checkpoint_subsumed;
+  const bool is_failure =
+      reason.code != errc::checkpoint_declined && reason.code != errc::checkpoint_subsumed;
   abort({errc::checkpoint_declined, named(checkpoint) + " declined by task " + to_string(attempt),
          reason},
         is_failure, now_ms);
@@ -175,8 +174,8 @@ void checkpoint_coordinator::on_task_ended(const execution_attempt_id& attempt,
   if (!pending_ || pending_->at == stage::storing || !pending_->missing_tasks.contains(attempt))
     return;
   abort({errc::checkpoint_declined,
-         named(pending_->id) + " aborted: a task ended before it acknowledged: " +
-             to_string(attempt)},
+         named(pending_->id) +
+             " aborted: a task ended before it acknowledged: " + to_string(attempt)},
         false, now_ms);
 }
 
@@ -205,11 +204,11 @@ void checkpoint_coordinator::abort(error reason, bool is_failure, std::int64_t n
   const std::int32_t tolerated = job_->checkpoints.tolerable_failures;
   if (tolerated >= 0 && failures_ > tolerated) {
     const std::int32_t failed = std::exchange(failures_, 0);
-    actions_.emplace_back(give_up{
-        {reason.code,
-         "too many checkpoints failed in a row: " + std::to_string(failed) + ", tolerated " +
-             std::to_string(tolerated),
-         std::move(reason)}});
+    actions_.emplace_back(
+        give_up{{reason.code,
+                 "too many checkpoints failed in a row: " + std::to_string(failed) +
+                     ", tolerated " + std::to_string(tolerated),
+                 std::move(reason)}});
   }
 }
 

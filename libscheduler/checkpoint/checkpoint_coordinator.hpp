@@ -1,11 +1,8 @@
 #pragma once
 
 #include "libscheduler/checkpoint/checkpoint_plan.hpp"
-
 #include "libstate/checkpoint/completed_checkpoint.hpp"
-
 #include "libgraph/job_graph/job_graph.hpp"
-
 #include "libactors/base/ids.hpp"
 #include "libactors/base/result.hpp"
 
@@ -65,7 +62,8 @@ using checkpoint_action =
 /// endpoint's turns.
 ///
 ///     due → plan → prepare storage → snapshot coordinators → trigger → acknowledgements → store
-///                       └──── declined, expired, a task ended: aborted ────┘             → completed
+///                       └──── declined, expired, a task ended: aborted ────┘             →
+///                       completed
 class checkpoint_coordinator {
 public:
   /// `coordinators`: the operators that have a coordinator.
@@ -107,7 +105,7 @@ private:
   struct pending {
     checkpoint_id id = 0;
     stage at = stage::planning;
-    std::int64_t started_ms = 0;     // of the coordinator's clock
+    std::int64_t started_ms = 0; // of the coordinator's clock
     std::int64_t deadline_ms = 0;
     checkpoint_plan plan;
     std::set<operator_id> missing_coordinators;

@@ -2,9 +2,7 @@
 
 #include "libscheduler/checkpoint/subtask_state_codec.hpp"
 #include "libscheduler/source/source_mail.hpp"
-
 #include "libstate/checkpoint/redistribution.hpp"
-
 #include "libactors/message/ids_codec.hpp"
 
 #include <algorithm>
@@ -65,15 +63,13 @@ void checkpoint_coordinator_endpoint::on_mail(actors::mail_ptr content) {
     coordinators_ = std::move(what.coordinators);
     core_.emplace(options_.job, ids_of(coordinators_), now);
   });
-  open_mail<restore_requested>(received,
-                               [this](const restore_requested& what) { restore(what); });
+  open_mail<restore_requested>(received, [this](const restore_requested& what) { restore(what); });
   open_mail<plan_made>(received, [&](const plan_made& what) { core_->on_plan(*what.plan, now); });
   open_mail<task_ended>(received,
                         [&](const task_ended& what) { core_->on_task_ended(what.attempt, now); });
-  open_mail<checkpoint_acknowledged>(
-      received, [this](const checkpoint_acknowledged& what) { hear(what); });
-  open_mail<checkpoint_declined>(received,
-                                 [this](const checkpoint_declined& what) { hear(what); });
+  open_mail<checkpoint_acknowledged>(received,
+                                     [this](const checkpoint_acknowledged& what) { hear(what); });
+  open_mail<checkpoint_declined>(received, [this](const checkpoint_declined& what) { hear(what); });
   open_mail<checkpoint_awaited>(received, [&](const checkpoint_awaited& what) {
     core_->on_awaited(what.are_all_waiting, now);
   });
@@ -110,11 +106,11 @@ void checkpoint_coordinator_endpoint::carry_out(const plan_tasks& /*what*/) {
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const prepare_storage& what) {
-  on_storage(
-      [id = what.checkpoint](headrace::state::checkpoint_storage& storage) { return storage.begin(id); },
-      [this, id = what.checkpoint](const status& outcome) {
-        core_->on_prepared(id, outcome, now_us() / 1000);
-      });
+  on_storage([id = what.checkpoint](
+                 headrace::state::checkpoint_storage& storage) { return storage.begin(id); },
+             [this, id = what.checkpoint](const status& outcome) {
+               core_->on_prepared(id, outcome, now_us() / 1000);
+             });
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const snapshot_coordinators& what) {
@@ -142,15 +138,17 @@ void checkpoint_coordinator_endpoint::carry_out(const store_checkpoint& what) {
   const std::int64_t took_ms = what.checkpoint->completed_ms - what.checkpoint->triggered_ms;
   what.checkpoint->completed_ms = now_ms();
   what.checkpoint->triggered_ms = what.checkpoint->completed_ms - took_ms;
-  on_storage([checkpoint = what.checkpoint](
-                 headrace::state::checkpoint_storage& storage) { return storage.complete(*checkpoint); },
-             [this, checkpoint = what.checkpoint](const status& outcome) {
-               if (outcome)
-                 completed_.push_back(checkpoint);
-               core_->on_stored(checkpoint->id, outcome, now_us() / 1000);
-               for (const auto& waiting : std::exchange(waiting_restores_, {}))
-                 restore(waiting);
-             });
+  on_storage(
+      [checkpoint = what.checkpoint](headrace::state::checkpoint_storage& storage) {
+        return storage.complete(*checkpoint);
+      },
+      [this, checkpoint = what.checkpoint](const status& outcome) {
+        if (outcome)
+          completed_.push_back(checkpoint);
+        core_->on_stored(checkpoint->id, outcome, now_us() / 1000);
+        for (const auto& waiting : std::exchange(waiting_restores_, {}))
+          restore(waiting);
+      });
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const announce_completed& what) {
@@ -172,8 +170,8 @@ void checkpoint_coordinator_endpoint::carry_out(const announce_completed& what) 
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const announce_aborted& what) {
-  log().warn("checkpoint aborted", {{"checkpoint", std::to_string(what.checkpoint)},
-                                    {"cause", to_string(what.reason)}});
+  log().warn("checkpoint aborted",
+             {{"checkpoint", std::to_string(what.checkpoint)}, {"cause", to_string(what.reason)}});
   for (const planned_task& task : what.tasks) {
     message_builder<schema::CheckpointAborted> news;
     write(news->initAttempt(), task.attempt);
@@ -182,7 +180,9 @@ void checkpoint_coordinator_endpoint::carry_out(const announce_aborted& what) {
   }
   resume_coordinators(what.checkpoint);
   on_storage(
-      [id = what.checkpoint](headrace::state::checkpoint_storage& storage) { return storage.abort(id); },
+      [id = what.checkpoint](headrace::state::checkpoint_storage& storage) {
+        return storage.abort(id);
+      },
       [this](const status& outcome) {
         if (!outcome)
           log().warn("aborted checkpoint not removed", {{"cause", to_string(outcome.error())}});
@@ -252,8 +252,8 @@ void checkpoint_coordinator_endpoint::read_first(std::uint64_t epoch) {
         if (read->own && *read->own == nullptr && !from.empty()) {
           auto given = headrace::state::read_checkpoint(*files, from);
           if (given)
-            read->foreign =
-                checkpoint_ptr(std::make_shared<headrace::state::completed_checkpoint>(std::move(*given)));
+            read->foreign = checkpoint_ptr(
+                std::make_shared<headrace::state::completed_checkpoint>(std::move(*given)));
           else
             read->foreign = std::move(given).error();
         }
@@ -264,9 +264,8 @@ void checkpoint_coordinator_endpoint::read_first(std::uint64_t epoch) {
           log().error("checkpoint refused", {{"cause", to_string(refused)}});
         for (const auto* outcome : {&read->own, &read->foreign}) {
           if (!*outcome) {
-            post(job_master_,
-                 restore_done{epoch, std::make_shared<const result<restored_job>>(
-                                         outcome->error())});
+            post(job_master_, restore_done{epoch, std::make_shared<const result<restored_job>>(
+                                                      outcome->error())});
             return;
           }
         }
@@ -281,8 +280,7 @@ void checkpoint_coordinator_endpoint::read_first(std::uint64_t epoch) {
 }
 
 void checkpoint_coordinator_endpoint::answer_restore(std::uint64_t epoch) {
-  post(job_master_,
-       restore_done{epoch, std::make_shared<const result<restored_job>>(assign())});
+  post(job_master_, restore_done{epoch, std::make_shared<const result<restored_job>>(assign())});
 }
 
 result<restored_job> checkpoint_coordinator_endpoint::assign() const {
@@ -294,11 +292,11 @@ result<restored_job> checkpoint_coordinator_endpoint::assign() const {
     for (const graph::operator_node& node : vertex.operators)
       operators.push_back({node.id, node.name, vertex.parallelism, vertex.max_parallelism, false});
   }
-  auto assigned = headrace::state::assign_states(*from, operators,
-                                       options_.job->checkpoints.allow_non_restored_state);
+  auto assigned = headrace::state::assign_states(
+      *from, operators, options_.job->checkpoints.allow_non_restored_state);
   if (!assigned)
-    return error(assigned.error().code,
-                 "checkpoint cannot be restored: " + from->directory, assigned.error());
+    return error(assigned.error().code, "checkpoint cannot be restored: " + from->directory,
+                 assigned.error());
   restored_job restored;
   restored.checkpoint = from->id;
   for (const graph::job_vertex& vertex : options_.job->vertices) {
@@ -331,8 +329,8 @@ void checkpoint_coordinator_endpoint::remove_old() {
         },
         [this, old](const status& outcome) {
           if (!outcome)
-            log().warn("subsumed checkpoint not removed", {{"directory", old->directory},
-                                                           {"cause", to_string(outcome.error())}});
+            log().warn("subsumed checkpoint not removed",
+                       {{"directory", old->directory}, {"cause", to_string(outcome.error())}});
         });
   }
 }

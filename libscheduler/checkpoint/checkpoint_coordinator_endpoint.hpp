@@ -2,9 +2,7 @@
 
 #include "libscheduler/checkpoint/checkpoint_coordinator.hpp"
 #include "libscheduler/checkpoint/checkpoint_mail.hpp"
-
 #include "libstate/checkpoint/checkpoint_storage.hpp"
-
 #include "libactors/base/file_system.hpp"
 #include "libactors/rpc/endpoint.hpp"
 
@@ -19,8 +17,9 @@ namespace headrace::scheduler {
 /// What a job's checkpoint coordinator is made from. `files` lives longer.
 struct checkpoint_coordinator_options {
   std::shared_ptr<const graph::job_graph> job;
-  std::shared_ptr<headrace::state::checkpoint_storage> storage; ///< of this job; used by its steps only
-  file_system* files = nullptr;                       ///< for the checkpoint to restore from
+  std::shared_ptr<headrace::state::checkpoint_storage>
+      storage;                  ///< of this job; used by its steps only
+  file_system* files = nullptr; ///< for the checkpoint to restore from
 };
 
 /// Carries out what a checkpoint_coordinator decides: snapshots operator coordinators, triggers

@@ -2,9 +2,7 @@
 
 #include "libscheduler/checkpoint/checkpoint_plan.hpp"
 #include "libscheduler/execution_graph/job_mail.hpp"
-
 #include "libstate/handle/state_handle.hpp"
-
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/error.hpp"
 #include "libactors/message/message.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libscheduler/execution_graph/execution_graph.hpp"
-
 #include "libactors/base/result.hpp"
 
 #include <vector>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libstate/handle/state_handle.hpp"
-
 #include "libactors/base/result.hpp"
 #include "libactors/message/message.hpp"
 

@@ -1,7 +1,6 @@
 #include "libscheduler/client/job_client.hpp"
 
 #include "libgraph/job_graph/job_graph_codec.hpp"
-
 #include "libactors/base/digest.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "schema/artifact.capnp.h"

@@ -2,9 +2,7 @@
 
 #include "libscheduler/client/job_status.hpp"
 #include "libscheduler/execution_graph/life_cycle.hpp"
-
 #include "libgraph/job_graph/job_graph.hpp"
-
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/ids.hpp"
 #include "libactors/base/result.hpp"
@@ -57,8 +55,7 @@ public:
   /// Returns once the job is being canceled; `wait` tells when it is.
   headrace::status cancel(const job_id& job);
   /// Batches from `offset` on; what lies before it is forgotten. Empty when none are there yet.
-  result<collected_batches> fetch(const job_id& job, const operator_id& sink,
-                                  std::uint64_t offset);
+  result<collected_batches> fetch(const job_id& job, const operator_id& sink, std::uint64_t offset);
 
 private:
   headrace::status put(const std::string& digest, readable_file& file);

@@ -1,12 +1,10 @@
 #pragma once
 
 #include "libscheduler/execution_graph/life_cycle.hpp"
-
-#include "schema/job.capnp.h"
-
 #include "libactors/base/ids.hpp"
 #include "libactors/base/result.hpp"
 #include "libactors/message/message.hpp"
+#include "schema/job.capnp.h"
 
 #include <cstdint>
 #include <string>

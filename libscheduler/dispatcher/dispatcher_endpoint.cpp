@@ -1,9 +1,7 @@
 #include "libscheduler/dispatcher/dispatcher_endpoint.hpp"
 
 #include "libscheduler/job_master/job_master_endpoint.hpp"
-
 #include "libgraph/job_graph/job_graph_codec.hpp"
-
 #include "libactors/message/ids_codec.hpp"
 
 #include <utility>
@@ -12,9 +10,7 @@ namespace headrace::scheduler {
 
 namespace {
 
-error unknown(const job_id& job) {
-  return {errc::job_not_found, "no such job: " + to_string(job)};
-}
+error unknown(const job_id& job) { return {errc::job_not_found, "no such job: " + to_string(job)}; }
 
 /// Makes a message of a part of another.
 template <class S>
@@ -94,9 +90,8 @@ void dispatcher_endpoint::recover() {
 
 void dispatcher_endpoint::submit(const message<schema::SubmitJob>& request,
                                  actors::reply_to<schema::SubmitJobReply> back) {
-  auto decoded = checked_read([&] {
-    return graph::decode(request.view()->getGraph().getAs<schema::JobGraph>());
-  });
+  auto decoded = checked_read(
+      [&] { return graph::decode(request.view()->getGraph().getAs<schema::JobGraph>()); });
   if (!decoded) {
     log().warn("job refused", {{"cause", to_string(decoded.error())}});
     back.fail(decoded.error());
@@ -106,8 +101,8 @@ void dispatcher_endpoint::submit(const message<schema::SubmitJob>& request,
     decoded->id = environment().random.next_id<job_id>();
   auto job = std::make_shared<const graph::job_graph>(std::move(*decoded));
   auto graph = execution_graph::build(job);
-  const auto added = graph ? book_.add(job->id, job->name, environment().time.wall_ms())
-                           : status(graph.error());
+  const auto added =
+      graph ? book_.add(job->id, job->name, environment().time.wall_ms()) : status(graph.error());
   if (!added) {
     back.fail(added.error());
     return;
@@ -132,20 +127,20 @@ void dispatcher_endpoint::start_master(const job_ptr& job) {
   const auto token = environment().random.next_id<fencing_token>();
   const std::string name = "jobmaster-" + to_string(job->id);
   masters_[name] = job->id;
-  const actors::address master = spawn(
-      std::make_unique<job_master_endpoint>(job, token, self(), services_),
-      {name, "job_master", actors::placement::control, actors::supervision::notify, true});
+  const actors::address master =
+      spawn(std::make_unique<job_master_endpoint>(job, token, self(), services_),
+            {name, "job_master", actors::placement::control, actors::supervision::notify, true});
   if (book_.started(job->id, master, token)) {
     message_builder<schema::CancelJob> order;
     write(order->initJob(), job->id);
-    ask<schema::Acknowledge>(master, order.finish(), settings_.ask_timeout,
-                             [](const result<message<schema::Acknowledge>>&) {}, token);
+    ask<schema::Acknowledge>(
+        master, order.finish(), settings_.ask_timeout,
+        [](const result<message<schema::Acknowledge>>&) {}, token);
   }
 }
 
 template <class Reply, class Request>
-void dispatcher_endpoint::pass_on(const job_book::running_job& job,
-                                  const message<Request>& request,
+void dispatcher_endpoint::pass_on(const job_book::running_job& job, const message<Request>& request,
                                   actors::reply_to<Reply> back) {
   auto answer = std::make_shared<actors::reply_to<Reply>>(std::move(back));
   ask<Reply>(
@@ -175,8 +170,8 @@ void dispatcher_endpoint::cancel(const message<schema::CancelJob>& request,
   back.send(message_builder<schema::Acknowledge>().finish()); // an ended job needs no cancel
 }
 
-message<schema::JobStatus>
-dispatcher_endpoint::created_status(const job_id& job, const job_book::running_job& known) {
+message<schema::JobStatus> dispatcher_endpoint::created_status(const job_id& job,
+                                                               const job_book::running_job& known) {
   message_builder<schema::JobStatus> reply;
   write(reply->initJob(), job);
   reply->setName(known.name);

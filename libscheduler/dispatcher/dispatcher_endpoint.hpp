@@ -3,7 +3,6 @@
 #include "libscheduler/dispatcher/job_book.hpp"
 #include "libscheduler/dispatcher/job_store.hpp"
 #include "libscheduler/job_master/job_services.hpp"
-
 #include "libactors/rpc/endpoint.hpp"
 #include "schema/error.capnp.h"
 #include "schema/job.capnp.h"
@@ -20,8 +19,8 @@ namespace headrace::scheduler {
 
 struct dispatcher_settings {
   std::chrono::milliseconds ask_timeout{10'000};
-  std::size_t ended_jobs_max = 100;      ///< whose results are kept
-  std::size_t waiting_clients_max = 64;  ///< that wait for the result of one job
+  std::size_t ended_jobs_max = 100;     ///< whose results are kept
+  std::size_t waiting_clients_max = 64; ///< that wait for the result of one job
 };
 
 /// Takes jobs in, stores them, runs a job master for each, and answers clients about them. A job

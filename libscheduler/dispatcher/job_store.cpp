@@ -1,7 +1,6 @@
 #include "libscheduler/dispatcher/job_store.hpp"
 
 #include "libgraph/job_graph/job_graph_codec.hpp"
-
 #include "libactors/message/message.hpp"
 
 #include <map>
@@ -85,9 +84,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<job_store> make_memory_job_store() {
-  return std::make_unique<memory_job_store>();
-}
+std::unique_ptr<job_store> make_memory_job_store() { return std::make_unique<memory_job_store>(); }
 
 std::unique_ptr<job_store> make_file_job_store(headrace::file_system& files,
                                                std::string directory) {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libgraph/job_graph/job_graph.hpp"
-
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/ids.hpp"
 #include "libactors/base/result.hpp"
@@ -12,8 +11,8 @@
 
 namespace headrace::scheduler {
 
-/// Keeps the graphs of jobs that have not ended, so that a later dispatcher runs them on. May block:
-/// used on an executor, one call at a time.
+/// Keeps the graphs of jobs that have not ended, so that a later dispatcher runs them on. May
+/// block: used on an executor, one call at a time.
 class job_store {
 public:
   virtual ~job_store() = default;

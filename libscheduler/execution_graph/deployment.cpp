@@ -1,7 +1,6 @@
 #include "libscheduler/execution_graph/deployment.hpp"
 
 #include "libgraph/job_graph/job_graph_codec.hpp"
-
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/rpc/address_codec.hpp"
 
@@ -39,8 +38,8 @@ void write_job(schema::JobInformation::Builder out, const graph::job_graph& job,
   out.setBufferTimeoutMs(job.buffer_timeout_ms);
 }
 
-void write_gate(schema::InputGate::Builder out, const execution_graph& graph,
-                const job_edge& edge, std::int32_t subtask) {
+void write_gate(schema::InputGate::Builder out, const execution_graph& graph, const job_edge& edge,
+                std::int32_t subtask) {
   const auto& consumer = graph.job().vertices[static_cast<std::size_t>(edge.consumer)];
   write(out.initResult(), edge.result);
   out.setInput(consumer.inputs[static_cast<std::size_t>(edge.gate)].input);
@@ -93,8 +92,8 @@ message<schema::SubmitTask> describe_deployment(const execution_graph& graph, ta
     auto partition = partitions[static_cast<unsigned>(i)];
     write(partition.initPartition(), partition_id{edge.result, attempt.id});
     partition.setSubpartitions(edge.pattern.consumers_of(attempt.id.subtask).size());
-    partition.setConsumerMaxParallelism(max_parallelism_of(
-        graph.job().vertices[static_cast<std::size_t>(edge.consumer)], facts));
+    partition.setConsumerMaxParallelism(
+        max_parallelism_of(graph.job().vertices[static_cast<std::size_t>(edge.consumer)], facts));
   }
 
   out.setRestoredCheckpoint(state.restored_checkpoint);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libscheduler/execution_graph/execution_graph.hpp"
-
 #include "libactors/message/message.hpp"
 #include "libactors/rpc/address.hpp"
 #include "schema/task.capnp.h"

@@ -58,10 +58,14 @@ status execution_graph::connect() {
         return error(errc::invalid_graph, "two consumers of one result: " + to_string(result.id));
       consumed = static_cast<std::int32_t>(edges_.size());
       feeding.push_back(consumed);
-      edges_.push_back({result.id, from, output, static_cast<std::int32_t>(position),
-                        static_cast<std::int32_t>(gate), result.kind,
-                        {pattern_of(result.partitioner.kind), producer.parallelism,
-                         consumer.parallelism}});
+      edges_.push_back(
+          {result.id,
+           from,
+           output,
+           static_cast<std::int32_t>(position),
+           static_cast<std::int32_t>(gate),
+           result.kind,
+           {pattern_of(result.partitioner.kind), producer.parallelism, consumer.parallelism}});
     }
   }
   for (std::size_t position = 0; position < vertex_count; ++position) {
@@ -107,9 +111,8 @@ std::optional<std::int32_t> execution_graph::find_vertex(const vertex_id& vertex
 status execution_graph::change_task_state(task_index task, task_state to) {
   execution& attempt = executions_[static_cast<std::size_t>(task)];
   if (auto legal = check_transition(attempt.state, to); !legal)
-    return error(errc::illegal_transition,
-                 legal.error().message + ": " + name_of(task) + ", attempt " +
-                     std::to_string(attempt.id.attempt));
+    return error(errc::illegal_transition, legal.error().message + ": " + name_of(task) +
+                                               ", attempt " + std::to_string(attempt.id.attempt));
   --counts_[static_cast<std::size_t>(attempt.state)];
   ++counts_[static_cast<std::size_t>(to)];
   attempt.state = to;

@@ -2,9 +2,7 @@
 
 #include "libscheduler/execution_graph/distribution.hpp"
 #include "libscheduler/execution_graph/life_cycle.hpp"
-
 #include "libgraph/job_graph/job_graph.hpp"
-
 #include "libactors/base/ids.hpp"
 #include "libactors/base/result.hpp"
 #include "libactors/rpc/address.hpp"
@@ -35,7 +33,7 @@ struct task_slot {
 struct execution {
   execution_attempt_id id;
   task_state state = task_state::created;
-  task_slot slot;                ///< none until the slot is there
+  task_slot slot;                 ///< none until the slot is there
   bool awaits_checkpoint = false; ///< has read everything, finishes after the next checkpoint
   error failure;
 };
@@ -120,9 +118,9 @@ private:
 
   std::shared_ptr<const graph::job_graph> job_;
   job_state state_ = job_state::created;
-  std::vector<task_index> first_task_;    // by vertex
-  std::vector<std::int32_t> vertex_of_;   // by task
-  std::vector<execution> executions_;     // by task
+  std::vector<task_index> first_task_;  // by vertex
+  std::vector<std::int32_t> vertex_of_; // by task
+  std::vector<execution> executions_;   // by task
   std::array<std::int32_t, task_state_count> counts_{};
   std::unordered_map<vertex_id, std::int32_t> positions_;
   std::vector<job_edge> edges_;

@@ -60,8 +60,8 @@ constexpr std::array<std::string_view, 10> job_state_names{
     "canceled", "finished", "restarting", "suspended", "reconciling"};
 
 error illegal(std::string_view what, std::string_view from, std::string_view to) {
-  return {errc::illegal_transition,
-          std::string(what) + " cannot change from " + std::string(from) + " to " + std::string(to)};
+  return {errc::illegal_transition, std::string(what) + " cannot change from " + std::string(from) +
+                                        " to " + std::string(to)};
 }
 
 } // namespace
@@ -80,8 +80,7 @@ bool is_terminal(task_state state) {
 }
 
 bool is_terminal(job_state state) {
-  return state == job_state::finished || state == job_state::canceled ||
-         state == job_state::failed;
+  return state == job_state::finished || state == job_state::canceled || state == job_state::failed;
 }
 
 bool is_deployed(task_state state) {

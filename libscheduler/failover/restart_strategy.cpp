@@ -41,10 +41,9 @@ public:
     while (failures_.front() + spec_.interval_ms <= now_ms)
       failures_.pop_front();
     if (static_cast<std::int64_t>(failures_.size()) > spec_.failures_max)
-      return error(errc::restart_suppressed,
-                   "job does not restart: too many failures: more than " +
-                       std::to_string(spec_.failures_max) + " in " +
-                       std::to_string(spec_.interval_ms) + " ms");
+      return error(errc::restart_suppressed, "job does not restart: too many failures: more than " +
+                                                 std::to_string(spec_.failures_max) + " in " +
+                                                 std::to_string(spec_.interval_ms) + " ms");
     return spec_.delay_ms;
   }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libgraph/job_graph/job_graph.hpp"
-
 #include "libactors/base/random.hpp"
 #include "libactors/base/result.hpp"
 

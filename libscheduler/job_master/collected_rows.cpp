@@ -20,9 +20,8 @@ status collected_rows::add(std::int32_t subtask, std::int64_t sequence,
   if (is_last)
     done_.insert(subtask);
   if (bytes_ > bytes_max_)
-    return error(errc::memory_exceeded,
-                 "result rows are not fetched by the client: more than " +
-                     std::to_string(bytes_max_) + " bytes wait");
+    return error(errc::memory_exceeded, "result rows are not fetched by the client: more than " +
+                                            std::to_string(bytes_max_) + " bytes wait");
   return {};
 }
 
@@ -41,8 +40,7 @@ collected_rows::fetched collected_rows::fetch(std::uint64_t offset, std::uint64_
     out.batches.push_back(batch);
   }
   out.next_offset = first_ + out.batches.size();
-  const bool is_complete =
-      is_closed_ || static_cast<std::int32_t>(done_.size()) == subtasks_;
+  const bool is_complete = is_closed_ || static_cast<std::int32_t>(done_.size()) == subtasks_;
   out.is_last = is_complete && out.batches.size() == batches_.size();
   return out;
 }

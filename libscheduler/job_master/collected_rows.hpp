@@ -12,8 +12,8 @@
 namespace headrace::scheduler {
 
 /// Keeps the rows that the subtasks of one collecting sink sent, until the client has fetched them.
-/// Batches are numbered in the order of arrival. Bounded: rows that nobody fetches end the job rather
-/// than the process. Pure.
+/// Batches are numbered in the order of arrival. Bounded: rows that nobody fetches end the job
+/// rather than the process. Pure.
 class collected_rows {
 public:
   struct fetched {

@@ -4,7 +4,6 @@
 #include "libscheduler/checkpoint/subtask_state_codec.hpp"
 #include "libscheduler/slot/slot_pool_endpoint.hpp"
 #include "libscheduler/source/source_coordinator_endpoint.hpp"
-
 #include "libactors/message/ids_codec.hpp"
 
 #include <algorithm>
@@ -28,8 +27,7 @@ void job_master_endpoint::answer_asks() {
   on_ask<schema::RegisterAtJobMaster, schema::RegistrationReply>(
       [this](const auto& request, auto back) { accept_executor(request, std::move(back)); });
   on_ask<schema::OfferSlots, schema::OfferSlotsReply>([this](const auto& offer, auto back) {
-    auto answer =
-        std::make_shared<actors::reply_to<schema::OfferSlotsReply>>(std::move(back));
+    auto answer = std::make_shared<actors::reply_to<schema::OfferSlotsReply>>(std::move(back));
     ask<schema::OfferSlotsReply>(pool_address_, offer, services_->ask_timeout,
                                  [answer](const result<message<schema::OfferSlotsReply>>& reply) {
                                    if (reply)
@@ -66,9 +64,8 @@ void job_master_endpoint::hear_tells() {
   });
   on_tell<schema::CheckpointAwaited>(
       [this](const auto& awaited, const actors::address&) { hear_awaited(awaited); });
-  on_tell<schema::NotEnoughSlots>([this](const auto& shortage, const actors::address&) {
-    tell(pool_address_, shortage);
-  });
+  on_tell<schema::NotEnoughSlots>(
+      [this](const auto& shortage, const actors::address&) { tell(pool_address_, shortage); });
   on_tell<schema::Heartbeat>(
       [this](const auto& beat, const actors::address& from) { hear_heartbeat(beat, from); });
   on_tell<schema::Disconnect>([this](const auto& farewell, const actors::address&) {
@@ -100,11 +97,10 @@ void job_master_endpoint::start_children() {
   slot_pool_settings pool_settings;
   pool_settings.request_timeout_ms = job_->slot_timeout_ms;
   pool_settings.idle_timeout_ms = services_->slot_idle_timeout.count();
-  pool_address_ = spawn(std::make_unique<slot_pool_endpoint>(job_->id, self(), self_ref(),
-                                                             pool_settings,
-                                                             services_->ask_timeout),
-                        {"slot_pool", "slot_pool", actors::placement::control,
-                         actors::supervision::escalate, true});
+  pool_address_ = spawn(
+      std::make_unique<slot_pool_endpoint>(job_->id, self(), self_ref(), pool_settings,
+                                           services_->ask_timeout),
+      {"slot_pool", "slot_pool", actors::placement::control, actors::supervision::escalate, true});
   pool_ = child_ref("slot_pool");
 
   const std::string& own = job_->checkpoints.directory;
@@ -113,14 +109,14 @@ void job_master_endpoint::start_children() {
   checkpoint_coordinator_options checkpoint_options;
   checkpoint_options.job = job_;
   checkpoint_options.files = services_->files;
-  checkpoint_options.storage =
-      services_->make_storage
-          ? services_->make_storage(root, job_->id)
-          : std::shared_ptr(headrace::state::make_file_checkpoint_storage(*services_->files, root, job_->id));
-  spawn(std::make_unique<checkpoint_coordinator_endpoint>(std::move(checkpoint_options),
-                                                          self_ref()),
-        {"checkpoint_coordinator", "checkpoint_coordinator", actors::placement::control,
-         actors::supervision::escalate, true});
+  checkpoint_options.storage = services_->make_storage
+                                   ? services_->make_storage(root, job_->id)
+                                   : std::shared_ptr(headrace::state::make_file_checkpoint_storage(
+                                         *services_->files, root, job_->id));
+  spawn(
+      std::make_unique<checkpoint_coordinator_endpoint>(std::move(checkpoint_options), self_ref()),
+      {"checkpoint_coordinator", "checkpoint_coordinator", actors::placement::control,
+       actors::supervision::escalate, true});
   checkpoints_ = child_ref("checkpoint_coordinator");
 
   for (std::size_t position = 0; position < job_->vertices.size(); ++position) {
@@ -143,9 +139,8 @@ void job_master_endpoint::start_children() {
 
 void job_master_endpoint::on_mail(actors::mail_ptr content) {
   actors::mail& received = *content;
-  open_mail<slots_ready>(received, [this](const slots_ready& what) {
-    scheduler_->on_slots_assigned(what.assigned);
-  });
+  open_mail<slots_ready>(
+      received, [this](const slots_ready& what) { scheduler_->on_slots_assigned(what.assigned); });
   open_mail<slots_missing>(received, [this](const slots_missing& what) {
     facts_.waiting_for = what.waiting_for;
     if (what.failure.code != errc::none)
@@ -161,10 +156,10 @@ void job_master_endpoint::on_mail(actors::mail_ptr content) {
     facts_.newest_checkpoint = what.newest;
     facts_.newest_checkpoint_path = what.newest_path;
   });
-  open_mail<too_many_checkpoint_failures>(
-      received, [this](const too_many_checkpoint_failures& what) {
-        scheduler_->on_job_failure(what.reason, now_ms());
-      });
+  open_mail<too_many_checkpoint_failures>(received,
+                                          [this](const too_many_checkpoint_failures& what) {
+                                            scheduler_->on_job_failure(what.reason, now_ms());
+                                          });
   open_mail<coordinator_failed>(received, [this](const coordinator_failed& what) {
     scheduler_->on_job_failure(what.failure, now_ms());
   });
@@ -257,23 +252,22 @@ void job_master_endpoint::carry_out(const deploy_task& what) {
       write_subtask_state(out.getState(), snapshot);
     };
   }
-  ask<schema::Acknowledge>(
-      current.slot.location,
-      describe_deployment(scheduler_->graph(), what.task, deployment_, start),
-      services_->ask_timeout,
-      [this, attempt = current.id,
-       location = current.slot.location](const result<message<schema::Acknowledge>>& answer) {
-        if (answer) {
-          submitted_.insert(attempt);
-          return;
-        }
-        // It may have arrived all the same.
-        message_builder<schema::CancelTask> order;
-        write(order->initAttempt(), attempt);
-        tell(location, order.finish());
-        scheduler_->on_deploy_failed(attempt, answer.error(), now_ms());
-        act();
-      });
+  ask<schema::Acknowledge>(current.slot.location,
+                           describe_deployment(scheduler_->graph(), what.task, deployment_, start),
+                           services_->ask_timeout,
+                           [this, attempt = current.id, location = current.slot.location](
+                               const result<message<schema::Acknowledge>>& answer) {
+                             if (answer) {
+                               submitted_.insert(attempt);
+                               return;
+                             }
+                             // It may have arrived all the same.
+                             message_builder<schema::CancelTask> order;
+                             write(order->initAttempt(), attempt);
+                             tell(location, order.finish());
+                             scheduler_->on_deploy_failed(attempt, answer.error(), now_ms());
+                             act();
+                           });
 }
 
 void job_master_endpoint::carry_out(const cancel_task& what) {
@@ -322,8 +316,8 @@ void job_master_endpoint::carry_out(const task_changed& what) {
 }
 
 void job_master_endpoint::carry_out(const job_changed& what) {
-  log().info("job changed", {{"from", std::string(name_of(what.from))},
-                             {"to", std::string(name_of(what.to))}});
+  log().info("job changed",
+             {{"from", std::string(name_of(what.from))}, {"to", std::string(name_of(what.to))}});
   if (is_terminal(what.to))
     end_job();
 }
@@ -362,9 +356,8 @@ void job_master_endpoint::report_end() {
 }
 
 void job_master_endpoint::leave() {
-  const bool is_drained = std::all_of(collected_.begin(), collected_.end(), [](const auto& entry) {
-    return entry.second.is_drained();
-  });
+  const bool is_drained = std::all_of(collected_.begin(), collected_.end(),
+                                      [](const auto& entry) { return entry.second.is_drained(); });
   if (leaves_at_us_ && (is_drained || now_us() >= *leaves_at_us_))
     quit();
   else if (leaves_at_us_)

@@ -6,7 +6,6 @@
 #include "libscheduler/job_master/job_report.hpp"
 #include "libscheduler/job_master/job_services.hpp"
 #include "libscheduler/schedule/job_scheduler.hpp"
-
 #include "libactors/rpc/endpoint.hpp"
 #include "schema/checkpoint.capnp.h"
 #include "schema/error.capnp.h"
@@ -24,9 +23,9 @@
 
 namespace headrace::scheduler {
 
-/// Runs one job: carries out what its job_scheduler decides, over its children (slot pool, checkpoint
-/// coordinator, a coordinator a source: one for all) and the task executors that registered. Fenced
-/// by the job's token. Ends once the job has ended and its rows were fetched.
+/// Runs one job: carries out what its job_scheduler decides, over its children (slot pool,
+/// checkpoint coordinator, a coordinator a source: one for all) and the task executors that
+/// registered. Fenced by the job's token. Ends once the job has ended and its rows were fetched.
 ///
 ///     dispatcher ── job master ─┬─ slot pool ─────────────── resource manager
 ///                               ├─ checkpoint coordinator ── storage

@@ -1,7 +1,5 @@
 #include "libscheduler/job_master/job_master_endpoint.hpp"
-
 #include "libscheduler/source/source_mail.hpp"
-
 #include "libactors/message/ids_codec.hpp"
 #include "schema/collect.capnp.h"
 
@@ -16,9 +14,7 @@ namespace {
 /// About how many bytes of rows one answer carries.
 constexpr std::uint64_t fetched_bytes_max = std::uint64_t{4} << 20U;
 
-byte_string copy_of(capnp::Data::Reader data) {
-  return {data.asChars().begin(), data.size()};
-}
+byte_string copy_of(capnp::Data::Reader data) { return {data.asChars().begin(), data.size()}; }
 
 } // namespace
 
@@ -54,9 +50,8 @@ void job_master_endpoint::hear_event(const message<schema::OperatorEvent>& event
     return; // of an older attempt
   const auto id = read_id<operator_id>(view->getOperator());
   if (const auto coordinator = coordinators_.find(id); coordinator != coordinators_.end())
-    post(coordinator->second,
-         reader_said{attempt, scheduler_->graph().current(*task).slot.location,
-                     copy_of(view->getEvent())});
+    post(coordinator->second, reader_said{attempt, scheduler_->graph().current(*task).slot.location,
+                                          copy_of(view->getEvent())});
   else
     hear_rows(*task, id, copy_of(view->getEvent()));
 }
@@ -71,8 +66,7 @@ void job_master_endpoint::hear_rows(task_index task, const operator_id& sink, by
     log().warn("event for an unknown operator", {{"operator", to_string(sink)}});
     return;
   }
-  auto& rows = collected_
-                   .try_emplace(sink, vertex.parallelism, services_->collected_bytes_max)
+  auto& rows = collected_.try_emplace(sink, vertex.parallelism, services_->collected_bytes_max)
                    .first->second;
   auto added = checked_read([&]() -> status {
     HEADRACE_TRY(auto raw, validate_message(type_id_of<schema::CollectEvent>(), event));
@@ -100,9 +94,8 @@ void job_master_endpoint::answer_partition_state(
   const auto producer = read_partition(request.view()->getPartition()).producer;
   const auto task = scheduler_->graph().find(producer);
   message_builder<schema::PartitionState> reply;
-  reply->setProducerState(
-      static_cast<schema::TaskState>(task ? scheduler_->graph().current(*task).state
-                                          : task_state::canceled)); // an older attempt
+  reply->setProducerState(static_cast<schema::TaskState>(
+      task ? scheduler_->graph().current(*task).state : task_state::canceled)); // an older attempt
   back.send(reply.finish());
 }
 
@@ -128,8 +121,8 @@ void job_master_endpoint::answer_fetch(const message<schema::FetchCollected>& re
   reply->setIsLast(fetched.is_last);
   auto batches = reply->initBatches(static_cast<unsigned>(fetched.batches.size()));
   for (std::size_t i = 0; i < fetched.batches.size(); ++i) {
-    auto out = batches.init(static_cast<unsigned>(i),
-                            static_cast<unsigned>(fetched.batches[i].size()));
+    auto out =
+        batches.init(static_cast<unsigned>(i), static_cast<unsigned>(fetched.batches[i].size()));
     std::copy(fetched.batches[i].begin(), fetched.batches[i].end(), out.asChars().begin());
   }
   back.send(reply.finish());

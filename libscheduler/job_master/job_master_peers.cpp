@@ -1,7 +1,5 @@
 #include "libscheduler/job_master/job_master_endpoint.hpp"
-
 #include "libscheduler/slot/slot_pool_endpoint.hpp"
-
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/rpc/address_codec.hpp"
 
@@ -30,9 +28,9 @@ void job_master_endpoint::register_at_manager() {
           post(pool_, resource_manager_changed{services_->resource_manager});
           return;
         }
-        const error cause = answer ? error(errc::registration_refused,
-                                           answer->view()->getRefused().cStr())
-                                   : answer.error();
+        const error cause =
+            answer ? error(errc::registration_refused, answer->view()->getRefused().cStr())
+                   : answer.error();
         const auto waited_us = now_us() - unregistered_since_us_;
         if (waited_us > std::chrono::microseconds(services_->registration_timeout).count()) {
           fatal({errc::registration_refused,
@@ -68,8 +66,8 @@ void job_master_endpoint::accept_executor(const message<schema::RegisterAtJobMas
       known != executors_.end() && known->second.location != location)
     lose_executor(id, error(errc::task_executor_lost,
                             "task executor came back as another instance: " + to_string(id)));
-  log().info("task executor registered", {{"task_executor", to_string(id)},
-                                          {"address", to_string(location)}});
+  log().info("task executor registered",
+             {{"task_executor", to_string(id)}, {"address", to_string(location)}});
   monitor(location);
   beats_.heard(id, now_us());
   post(pool_, executor_joined{id, location});
@@ -154,21 +152,19 @@ void job_master_endpoint::on_peer_ended(const actors::address& peer, const error
     lose_manager(to_string(cause));
     return;
   }
-  const auto lost = std::find_if(executors_.begin(), executors_.end(), [&](const auto& entry) {
-    return entry.second.location == peer;
-  });
+  const auto lost = std::find_if(executors_.begin(), executors_.end(),
+                                 [&](const auto& entry) { return entry.second.location == peer; });
   if (lost != executors_.end())
-    lose_executor(task_executor_id(lost->first),
-                  error(errc::task_executor_lost, "task executor ended: " + to_string(lost->first),
-                        cause));
+    lose_executor(
+        task_executor_id(lost->first),
+        error(errc::task_executor_lost, "task executor ended: " + to_string(lost->first), cause));
 }
 
 void job_master_endpoint::lose_executor(const task_executor_id& id, const error& cause) {
   if (executors_.erase(id) == 0)
     return;
   beats_.remove(id);
-  log().warn("task executor lost", {{"task_executor", to_string(id)},
-                                    {"cause", to_string(cause)}});
+  log().warn("task executor lost", {{"task_executor", to_string(id)}, {"cause", to_string(cause)}});
   post(pool_, executor_left{id});
   scheduler_->on_executor_lost(id, cause, now_ms());
   act();

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libscheduler/execution_graph/execution_graph.hpp"
-
 #include "schema/job.capnp.h"
 #include "schema/task.capnp.h"
 

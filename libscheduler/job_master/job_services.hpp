@@ -1,12 +1,9 @@
 #pragma once
 
 #include "libscheduler/failover/heartbeat_book.hpp"
-
 #include "libstate/checkpoint/checkpoint_storage.hpp"
-
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/function/function.hpp"
-
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/ids.hpp"
 #include "libactors/rpc/address.hpp"

@@ -3,7 +3,6 @@
 #include "libscheduler/failover/heartbeat_book.hpp"
 #include "libscheduler/resource/slot_manager.hpp"
 #include "libscheduler/resource/worker_launcher.hpp"
-
 #include "libactors/rpc/endpoint.hpp"
 #include "schema/error.capnp.h"
 #include "schema/registration.capnp.h"

@@ -37,8 +37,8 @@ void slot_manager::update_executor(const task_executor_id& executor,
   }
 }
 
-void slot_manager::grant_answered(const task_executor_id& executor,
-                                  const allocation_id& allocation, bool is_taken) {
+void slot_manager::grant_answered(const task_executor_id& executor, const allocation_id& allocation,
+                                  bool is_taken) {
   const auto known = executors_.find(executor);
   if (known == executors_.end())
     return;

@@ -4,8 +4,8 @@
 
 namespace headrace::scheduler {
 
-/// Starts task executors where a driver can (local processes, Kubernetes, YARN); standalone clusters
-/// wait for people to. Called in the resource manager's turns; never blocks.
+/// Starts task executors where a driver can (local processes, Kubernetes, YARN); standalone
+/// clusters wait for people to. Called in the resource manager's turns; never blocks.
 class worker_launcher {
 public:
   virtual ~worker_launcher() = default;

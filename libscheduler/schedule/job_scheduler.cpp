@@ -1,7 +1,6 @@
 #include "libscheduler/schedule/job_scheduler.hpp"
 
 #include "libscheduler/failover/failover_strategy.hpp"
-
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
@@ -145,7 +144,8 @@ status job_scheduler::on_task_state(const execution_attempt_id& attempt, task_st
     if (!is_terminal(now))
       return {}; // it was sent before the cancel arrived
     if (now == task_state::finished)
-      now = task_state::canceled; // its partner tasks are being ended, so its rows count for nothing
+      now =
+          task_state::canceled; // its partner tasks are being ended, so its rows count for nothing
   }
   if (before == task_state::running && now == task_state::initializing)
     return {};
@@ -153,12 +153,12 @@ status job_scheduler::on_task_state(const execution_attempt_id& attempt, task_st
   if (now == task_state::canceled && !was_asked_to_end)
     now = task_state::failed; // for us an end that nobody asked for is a failure
   if (auto legal = check_transition(before, now); !legal)
-    return error(errc::illegal_transition,
-                 legal.error().message + ": " + to_string(attempt));
+    return error(errc::illegal_transition, legal.error().message + ": " + to_string(attempt));
 
   error cause = failure;
   if (now == task_state::failed && cause.code == errc::none)
-    cause = error(errc::task_canceled, "task ended without being asked to: " + graph_.name_of(task));
+    cause =
+        error(errc::task_canceled, "task ended without being asked to: " + graph_.name_of(task));
   if (now == task_state::failed)
     graph_.note_failure(task, cause);
   change_task(task, now);
@@ -221,9 +221,8 @@ void job_scheduler::fail_tasks(const std::vector<task_index>& failed, const erro
     return;
   }
   const bool is_known =
-      !is_whole_job && std::all_of(failed.begin(), failed.end(), [&](task_index task) {
-        return to_restart_.contains(task);
-      });
+      !is_whole_job && std::all_of(failed.begin(), failed.end(),
+                                   [&](task_index task) { return to_restart_.contains(task); });
   if (is_known) {
     try_restart(now_ms);
     return;
@@ -342,8 +341,6 @@ bool job_scheduler::is_ending() const {
   return state == job_state::failing || state == job_state::cancelling || is_terminal(state);
 }
 
-std::vector<scheduler_action> job_scheduler::take_actions() {
-  return std::exchange(actions_, {});
-}
+std::vector<scheduler_action> job_scheduler::take_actions() { return std::exchange(actions_, {}); }
 
 } // namespace headrace::scheduler

@@ -64,7 +64,8 @@ using scheduler_action = std::variant<want_slots, release_slots, restore_tasks, 
 ///
 ///     begin ─→ restore ─→ want slots ─→ deploy ─→ … all finished ─→ finished
 ///                ↑                                  │ failure
-///                └── all ended and delay over ←─ cancel region ─→ restart refused: failing → failed
+///                └── all ended and delay over ←─ cancel region ─→ restart refused: failing →
+///                failed
 class job_scheduler {
 public:
   /// `random` outlives the scheduler.
@@ -123,8 +124,8 @@ private:
   std::unique_ptr<restart_strategy> restart_;
   std::vector<scheduler_action> actions_;
 
-  std::set<task_index> to_restart_;   // end first, then start again
-  std::int64_t restart_at_ms_ = 0;    // not before
+  std::set<task_index> to_restart_; // end first, then start again
+  std::int64_t restart_at_ms_ = 0;  // not before
   std::uint64_t next_epoch_ = 1;
   struct restoring {
     std::vector<task_index> tasks;

@@ -55,9 +55,8 @@ std::vector<slot_assignment> slot_pool::assign() {
   std::int32_t missing = 0;
   for (const auto& [shared_slot, since] : wanted_)
     missing += holder_of(shared_slot) == nullptr ? 1 : 0;
-  const auto idle = std::count_if(slots_.begin(), slots_.end(), [](const auto& entry) {
-    return entry.second.shared_slot < 0;
-  });
+  const auto idle = std::count_if(slots_.begin(), slots_.end(),
+                                  [](const auto& entry) { return entry.second.shared_slot < 0; });
   if (wanted_.empty() || idle < missing)
     return {};
 
@@ -104,8 +103,7 @@ void slot_pool::spread(const std::vector<std::int32_t>& shared_slots,
   }
 }
 
-void slot_pool::give(held_slot& slot, std::int32_t shared_slot,
-                     std::vector<slot_assignment>& out) {
+void slot_pool::give(held_slot& slot, std::int32_t shared_slot, std::vector<slot_assignment>& out) {
   slot.shared_slot = shared_slot;
   last_[shared_slot] = slot.slot.allocation;
   out.push_back({shared_slot, slot.slot});

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libscheduler/execution_graph/execution_graph.hpp"
-
 #include "libactors/base/error.hpp"
 #include "libactors/base/ids.hpp"
 #include "libactors/rpc/address.hpp"

@@ -36,9 +36,8 @@ void slot_pool_endpoint::on_mail(actors::mail_ptr content) {
     executors_.erase(what.executor);
     pool_.lose(what.executor);
   });
-  open_mail<slots_wanted>(received, [this](const slots_wanted& what) {
-    pool_.want(what.shared_slots, now_ms());
-  });
+  open_mail<slots_wanted>(
+      received, [this](const slots_wanted& what) { pool_.want(what.shared_slots, now_ms()); });
   open_mail<slots_released>(received, [this](const slots_released& what) {
     pool_.release(what.shared_slots, now_ms());
     if (what.is_job_over)

@@ -2,7 +2,6 @@
 
 #include "libscheduler/execution_graph/job_mail.hpp"
 #include "libscheduler/slot/slot_pool.hpp"
-
 #include "libactors/rpc/endpoint.hpp"
 #include "schema/error.capnp.h"
 #include "schema/slot.capnp.h"

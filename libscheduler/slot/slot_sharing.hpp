@@ -21,9 +21,7 @@ public:
   explicit slot_sharing(const execution_graph& graph);
 
   std::int32_t slot_count() const { return static_cast<std::int32_t>(tasks_.size()); }
-  std::int32_t slot_of(task_index task) const {
-    return slot_of_[static_cast<std::size_t>(task)];
-  }
+  std::int32_t slot_of(task_index task) const { return slot_of_[static_cast<std::size_t>(task)]; }
   const std::vector<task_index>& tasks_in(std::int32_t slot) const {
     return tasks_[static_cast<std::size_t>(slot)];
   }

@@ -83,10 +83,10 @@ void source_coordinator_endpoint::on_mail(actors::mail_ptr content) {
       received, [this](const coordinator_snapshot_wanted& what) { snapshot(what); });
   open_mail<coordinator_resumed>(
       received, [this](const coordinator_resumed& what) { resume(what.checkpoint); });
-  open_mail<coordinator_checkpoint_completed>(
-      received, [this](const coordinator_checkpoint_completed& what) {
-        tracker_.on_checkpoint_completed(what.checkpoint);
-      });
+  open_mail<coordinator_checkpoint_completed>(received,
+                                              [this](const coordinator_checkpoint_completed& what) {
+                                                tracker_.on_checkpoint_completed(what.checkpoint);
+                                              });
 }
 
 void source_coordinator_endpoint::on_stop(const error& /*cause*/) { close_enumerator(); }
@@ -131,14 +131,13 @@ void source_coordinator_endpoint::start_enumerator() {
   pending_reset_.reset();
   context_ = std::make_unique<context>(*this);
   call([&]() -> status {
-    HEADRACE_TRY(enumerator_,
-                 source_->source->create_enumerator(*context_, std::move(from.state)));
+    HEADRACE_TRY(enumerator_, source_->source->create_enumerator(*context_, std::move(from.state)));
     return enumerator_->start();
   });
   if (enumerator_ == nullptr)
     return;
-  log().info("split enumerator started", {{"source", node().name},
-                                          {"checkpoint", std::to_string(from.checkpoint)}});
+  log().info("split enumerator started",
+             {{"source", node().name}, {"checkpoint", std::to_string(from.checkpoint)}});
   for (auto& said : std::exchange(early_, {}))
     hear(said);
 }
@@ -280,13 +279,12 @@ void source_coordinator_endpoint::discover(discovery step, discovered handle,
         try {
           return std::make_shared<found>(step());
         } catch (const std::exception& thrown) {
-          return std::make_shared<found>(
-              error(errc::user_function_failed,
-                    std::string("split discovery failed: ") + thrown.what()));
+          return std::make_shared<found>(error(
+              errc::user_function_failed, std::string("split discovery failed: ") + thrown.what()));
         }
       },
-      [this, step, handle, period, epoch = epoch_](
-          const std::shared_ptr<result<std::vector<graph::source_split>>>& found) {
+      [this, step, handle, period,
+       epoch = epoch_](const std::shared_ptr<result<std::vector<graph::source_split>>>& found) {
         if (epoch != epoch_)
           return;
         call([&] { return handle(std::move(*found)); });

@@ -3,7 +3,6 @@
 #include "libscheduler/source/source_factory.hpp"
 #include "libscheduler/source/source_mail.hpp"
 #include "libscheduler/source/split_assignment_tracker.hpp"
-
 #include "libactors/rpc/endpoint.hpp"
 #include "schema/source.capnp.h"
 
@@ -20,7 +19,7 @@ namespace headrace::scheduler {
 /// What the coordinator of one source is made from. Pointers live longer than the job.
 struct source_coordinator_options {
   std::shared_ptr<const graph::job_graph> job;
-  std::int32_t vertex = 0;   ///< position in the graph; the source heads its chain
+  std::int32_t vertex = 0; ///< position in the graph; the source heads its chain
   const graph::connector_registry* connectors = nullptr;
   graph::job_code_loader* code = nullptr; ///< may be null
   std::string artifact_directory;

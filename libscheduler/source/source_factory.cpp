@@ -22,9 +22,9 @@ result<loaded_source> load_from_code(const graph::operator_node& node, std::int3
   auto made = loaded->functions[static_cast<std::size_t>(index)]();
   auto* source = std::get_if<std::unique_ptr<graph::source>>(&made);
   if (source == nullptr || *source == nullptr)
-    return error(errc::job_object_incompatible,
-                 "function " + std::to_string(index) + " of the job code makes no source: source " +
-                     node.name);
+    return error(errc::job_object_incompatible, "function " + std::to_string(index) +
+                                                    " of the job code makes no source: source " +
+                                                    node.name);
   return loaded_source{std::move(loaded), std::move(*source)};
 }
 
@@ -39,10 +39,9 @@ result<loaded_source> load_source(const graph::operator_node& node, const graph:
   try {
     if (!spec->connector.provider.is_none())
       return load_from_code(node, spec->connector.provider.index, job, code, artifact_directory);
-    HEADRACE_TRY(auto source,
-                 connectors.create_source(
-                     spec->connector.name, spec->connector.options,
-                     std::make_shared<const graph::logical_type>(node.output_type)));
+    HEADRACE_TRY(auto source, connectors.create_source(
+                                  spec->connector.name, spec->connector.options,
+                                  std::make_shared<const graph::logical_type>(node.output_type)));
     return loaded_source{nullptr, std::move(source)};
   } catch (const std::exception& thrown) {
     return error(errc::user_function_failed,

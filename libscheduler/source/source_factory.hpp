@@ -4,7 +4,6 @@
 #include "libgraph/connector/source.hpp"
 #include "libgraph/function/function.hpp"
 #include "libgraph/job_graph/job_graph.hpp"
-
 #include "libactors/base/result.hpp"
 
 #include <memory>

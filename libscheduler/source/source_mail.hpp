@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libscheduler/execution_graph/job_mail.hpp"
-
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/error.hpp"
 #include "libactors/base/ids.hpp"

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libgraph/connector/source.hpp"
-
 #include "libactors/base/ids.hpp"
 
 #include <cstdint>
@@ -10,16 +9,16 @@
 
 namespace headrace::scheduler {
 
-/// Remembers which splits were assigned to which reader since which checkpoint, so that those that a
-/// failed reader's restored state does not know come back. Pure.
+/// Remembers which splits were assigned to which reader since which checkpoint, so that those that
+/// a failed reader's restored state does not know come back. Pure.
 ///
 ///     assign a │ checkpoint 1 │ assign b │ checkpoint 2 │ assign c
 ///     reader restored from 1: b and c come back; a is in its state
 class split_assignment_tracker {
 public:
   void assign(std::int32_t reader, const std::vector<graph::source_split>& splits);
-  /// The coordinator's snapshot of this checkpoint is being taken: what was assigned before it is in
-  /// the readers' states.
+  /// The coordinator's snapshot of this checkpoint is being taken: what was assigned before it is
+  /// in the readers' states.
   void on_checkpoint(checkpoint_id checkpoint);
   /// Nobody will restore an older checkpoint any more.
   void on_checkpoint_completed(checkpoint_id checkpoint);
@@ -30,8 +29,9 @@ public:
 
 private:
   using splits_by_reader = std::map<std::int32_t, std::vector<graph::source_split>>;
-  std::map<checkpoint_id, splits_by_reader> before_; // assigned before that checkpoint, since the last
-  splits_by_reader since_;                           // since the last checkpoint
+  std::map<checkpoint_id, splits_by_reader>
+      before_;             // assigned before that checkpoint, since the last
+  splits_by_reader since_; // since the last checkpoint
 };
 
 } // namespace headrace::scheduler

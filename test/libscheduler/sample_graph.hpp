@@ -11,7 +11,10 @@ namespace headrace::testing {
 /// Builds job graphs of named vertices for tests of the scheduler. Ids follow from positions.
 class sample_graph {
 public:
-  sample_graph() { job_.id = {7, 7}; job_.name = "sample"; }
+  sample_graph() {
+    job_.id = {7, 7};
+    job_.name = "sample";
+  }
 
   std::int32_t add(const std::string& name, std::int32_t parallelism,
                    const std::string& group = "default") {

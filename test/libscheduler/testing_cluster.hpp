@@ -3,12 +3,10 @@
 #include "test/libscheduler/sample_graph.hpp"
 #include "test/libscheduler/testing_source.hpp"
 #include "test/libscheduler/testing_task_executor.hpp"
-
 #include "libscheduler/artifact/blob_server_endpoint.hpp"
 #include "libscheduler/client/job_client.hpp"
 #include "libscheduler/dispatcher/dispatcher_endpoint.hpp"
 #include "libscheduler/resource/resource_manager_endpoint.hpp"
-
 #include "libactors/base/file_system.hpp"
 #include "libactors/rpc/node.hpp"
 
@@ -16,9 +14,8 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
-
 #include <unistd.h>
+#include <vector>
 
 namespace headrace::testing {
 
@@ -59,12 +56,11 @@ public:
   }
 
   void start_dispatcher() {
-    dispatcher = spawn(std::make_unique<scheduler::dispatcher_endpoint>(
-                           scheduler::dispatcher_settings{},
-                           std::shared_ptr(scheduler::make_file_job_store(
-                               *files, directory_ / "jobs")),
-                           services),
-                       "dispatcher");
+    dispatcher = spawn(
+        std::make_unique<scheduler::dispatcher_endpoint>(
+            scheduler::dispatcher_settings{},
+            std::shared_ptr(scheduler::make_file_job_store(*files, directory_ / "jobs")), services),
+        "dispatcher");
   }
   executor& add_executor(int slots) {
     executor added;
@@ -85,9 +81,7 @@ public:
   }
   std::string state_of(const job_id& job) {
     const auto known = client->status(job);
-    return known ? std::string(scheduler::name_of(
-                       static_cast<scheduler::job_state>(known->view()->getState())))
-                 : to_string(known.error());
+    return known ? std::string(scheduler::name_of(known->state)) : to_string(known.error());
   }
   bool wait_for(const job_id& job, const std::string& state) {
     for (int i = 0; i < 300; ++i) {
@@ -111,13 +105,14 @@ public:
 
 private:
   actors::address spawn(std::unique_ptr<actors::endpoint> actor, const std::string& name) {
-    return node->spawn(std::move(actor), {name, name, actors::placement::control,
-                                          actors::supervision::notify, true});
+    return node->spawn(std::move(actor),
+                       {name, name, actors::placement::control, actors::supervision::notify, true});
   }
   std::filesystem::path directory_;
 
 public:
   imagined_tasks tasks;
+  bool storage_is_full = false; ///< for a storage that a test makes
   std::unique_ptr<file_system> files;
   graph::connector_registry connectors;
   std::shared_ptr<scheduler::job_services> services = std::make_shared<scheduler::job_services>();

@@ -2,7 +2,6 @@
 
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/connector/source.hpp"
-
 #include "libactors/base/bytes.hpp"
 
 #include <deque>
@@ -94,9 +93,9 @@ public:
   result<std::unique_ptr<graph::split_enumerator>>
   create_enumerator(graph::enumerator_context& context,
                     std::optional<byte_string> restored) const override {
-    return std::unique_ptr<graph::split_enumerator>(std::make_unique<testing_enumerator>(
-        context, std::stoi(options_.at("splits")), options_.contains("fails"),
-        std::move(restored)));
+    return std::unique_ptr<graph::split_enumerator>(
+        std::make_unique<testing_enumerator>(context, std::stoi(options_.at("splits")),
+                                             options_.contains("fails"), std::move(restored)));
   }
   result<std::unique_ptr<graph::split_reader>>
   create_reader(graph::reader_context /*context*/) const override {

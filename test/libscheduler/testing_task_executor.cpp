@@ -1,9 +1,7 @@
 #include "test/libscheduler/testing_task_executor.hpp"
 
 #include "libscheduler/checkpoint/subtask_state_codec.hpp"
-
 #include "libgraph/job_graph/job_graph_codec.hpp"
-
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/rpc/address_codec.hpp"
 #include "schema/collect.capnp.h"
@@ -182,8 +180,7 @@ void testing_task_executor::submit(const message<schema::SubmitTask>& order,
   const auto vertex = graph::decode_vertex(deployment.getVertex().getAs<schema::JobVertex>());
   for (const auto& node : vertex->operators)
     task.operators.push_back(node.id);
-  task.is_source =
-      std::holds_alternative<graph::source_spec>(vertex->operators.front().spec);
+  task.is_source = std::holds_alternative<graph::source_spec>(vertex->operators.front().spec);
   const auto restored = scheduler::read_subtask_state(deployment.getState());
   for (const auto& [id, part] : restored->operators) {
     for (const auto& channel : part.raw_operator)

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libstate/handle/state_handle.hpp"
-
 #include "libactors/base/ids.hpp"
 #include "libactors/rpc/endpoint.hpp"
 #include "schema/checkpoint.capnp.h"

@@ -23,6 +23,6 @@ TEST_CASE("only 64 lower-case hex digits may name a blob") {
   CHECK(!is_sha256_hex(std::string(64, 'A')));
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("base/digest")
 
 } // namespace headrace

@@ -90,6 +90,6 @@ TEST_CASE("a client uploads a file by its content") {
   CHECK(std::filesystem::file_size(cluster.directory() / "blobs" / artifact->digest) == 5'000'000);
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/artifact/blob_server_endpoint")
 
 } // namespace headrace::scheduler

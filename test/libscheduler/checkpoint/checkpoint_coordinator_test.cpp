@@ -2,7 +2,6 @@
 
 #include "test/libscheduler/sample_graph.hpp"
 #include "test/support/seed.hpp"
-
 #include "libactors/base/random.hpp"
 
 #include <doctest/doctest.h>
@@ -292,7 +291,7 @@ TEST_CASE("whatever happens, a checkpoint is completed only with all acknowledge
   }
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/checkpoint/checkpoint_coordinator")
 
 TEST_SUITE("scheduler/checkpoint/checkpoint_plan") {
 
@@ -334,6 +333,6 @@ TEST_CASE("finished tasks are left out, and who lost all producers is triggered"
   CHECK(!plan_checkpoint(*graph).has_value());
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/checkpoint/checkpoint_plan")
 
 } // namespace headrace::scheduler

@@ -55,8 +55,7 @@ TEST_CASE("a job whose master is lost has failed; one that had ended stays as it
   const auto failure = read_error(lost->getResult().getFailure());
   CHECK(failure.code == errc::job_failed);
   CHECK(failure.has(errc::internal));
-  CHECK(book.find_ended(second)->how.view()->getResult().getState() ==
-        schema::JobState::FINISHED);
+  CHECK(book.find_ended(second)->how.view()->getResult().getState() == schema::JobState::FINISHED);
 }
 
 TEST_CASE("a cancel that came before the master was there is remembered") {
@@ -68,6 +67,6 @@ TEST_CASE("a cancel that came before the master was there is remembered") {
   CHECK(!book.started(second, {}, {}));
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/dispatcher/job_book")
 
 } // namespace headrace::scheduler

@@ -1,9 +1,7 @@
 #include "libscheduler/execution_graph/deployment.hpp"
 
 #include "test/libscheduler/sample_graph.hpp"
-
 #include "libgraph/job_graph/job_graph_codec.hpp"
-
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/rpc/address_codec.hpp"
 
@@ -60,6 +58,6 @@ TEST_CASE("a restored max parallelism replaces the graph's") {
   CHECK(vertex.getMaxParallelism() == 512);
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/execution_graph/deployment")
 
 } // namespace headrace::scheduler

@@ -58,6 +58,6 @@ TEST_CASE("both sides of a pointwise edge agree, whatever the widths") {
   }
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/execution_graph/distribution")
 
 } // namespace headrace::scheduler

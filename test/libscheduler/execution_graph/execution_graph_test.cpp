@@ -1,7 +1,6 @@
 #include "libscheduler/execution_graph/execution_graph.hpp"
 
 #include "test/libscheduler/sample_graph.hpp"
-
 #include "libscheduler/execution_graph/pipelined_region.hpp"
 
 #include <doctest/doctest.h>
@@ -36,9 +35,7 @@ TEST_CASE("an edge that cannot be run is named") {
   const auto sink = sample.add("sink", 1);
   sample.connect(source, sink);
 
-  SUBCASE("an input without producer") {
-    sample.at(sink).inputs.push_back({{4, 4}, 0});
-  }
+  SUBCASE("an input without producer") { sample.at(sink).inputs.push_back({{4, 4}, 0}); }
   SUBCASE("a result without consumer") { sample.at(sink).inputs.clear(); }
   SUBCASE("a result with two consumers") {
     const auto other = sample.add("other", 1);
@@ -93,7 +90,7 @@ TEST_CASE("a terminal state is left by no task and no job") {
   }
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/execution_graph/execution_graph")
 
 TEST_SUITE("scheduler/execution_graph/pipelined_region") {
 
@@ -127,6 +124,6 @@ TEST_CASE("a blocking partition separates regions") {
   CHECK(regions.consumers_of(2).empty());
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/execution_graph/pipelined_region")
 
 } // namespace headrace::scheduler

@@ -1,7 +1,6 @@
 #include "libscheduler/failover/restart_strategy.hpp"
 
 #include "test/libscheduler/sample_graph.hpp"
-
 #include "libscheduler/failover/failover_strategy.hpp"
 
 #include <doctest/doctest.h>
@@ -77,7 +76,7 @@ TEST_CASE("exponential delay starts over after a quiet time") {
   CHECK(*strategy->on_failure(5000) == 0);
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/failover/restart_strategy")
 
 TEST_SUITE("scheduler/failover/failover_strategy") {
 
@@ -96,6 +95,6 @@ TEST_CASE("a failure takes its region and what is downstream, or the whole job")
   CHECK(tasks_to_restart(*graph, regions, {4}, false).size() == 5);
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/failover/failover_strategy")
 
 } // namespace headrace::scheduler

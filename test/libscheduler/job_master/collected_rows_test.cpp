@@ -59,6 +59,6 @@ TEST_CASE("the end of the job is the end of its rows") {
   CHECK(rows.fetch(0, 100).is_last);
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/job_master/collected_rows")
 
 } // namespace headrace::scheduler

@@ -1,7 +1,5 @@
 #include "test/libscheduler/testing_cluster.hpp"
-
 #include "test/support/seed.hpp"
-
 #include "libactors/base/random.hpp"
 #include "libactors/message/ids_codec.hpp"
 
@@ -27,6 +25,39 @@ graph::checkpoint_spec every(std::int64_t interval_ms) {
   spec.timeout_ms = 5'000;
   return spec;
 }
+/// Passes on to a true storage until it is said to be full.
+class failing_storage final : public state::checkpoint_storage {
+public:
+  failing_storage(std::unique_ptr<state::checkpoint_storage> inner, const bool& is_full)
+      : inner_(std::move(inner)), is_full_(is_full) {}
+
+  status begin(checkpoint_id id) override { return inner_->begin(id); }
+  std::string directory(checkpoint_id id) const override { return inner_->directory(id); }
+  result<std::unique_ptr<state::subtask_target>> open(const std::string& directory,
+                                                      const state::subtask_file& name) override {
+    return inner_->open(directory, name);
+  }
+  status complete(state::completed_checkpoint& checkpoint) override {
+    if (is_full_)
+      return error(errc::storage_full, "no space left");
+    return inner_->complete(checkpoint);
+  }
+  result<std::vector<checkpoint_id>> list() override { return inner_->list(); }
+  result<state::completed_checkpoint> read(checkpoint_id id) override { return inner_->read(id); }
+  status remove(const state::completed_checkpoint& checkpoint,
+                const std::vector<state::completed_checkpoint>& kept) override {
+    return inner_->remove(checkpoint, kept);
+  }
+  status abort(checkpoint_id id) override { return inner_->abort(id); }
+  result<std::vector<checkpoint_id>> retain(std::size_t count) override {
+    return inner_->retain(count);
+  }
+
+private:
+  std::unique_ptr<state::checkpoint_storage> inner_;
+  const bool& is_full_;
+};
+
 execution_attempt_id some_task(const testing_cluster& cluster, bool is_source) {
   for (const auto& [attempt, task] : cluster.tasks.running) {
     if (task.is_source == is_source)
@@ -56,7 +87,7 @@ TEST_CASE("a job runs from its submission to its result, and its slots are free 
   CHECK(outcome->restarts == 0);
   const auto last = cluster.client->status(*job);
   REQUIRE(last.has_value());
-  CHECK(last->view()->getVertices()[0].getRecordsIn() == 14);
+  CHECK(last->vertices.at(0).records_in == 14);
 
   const auto next = cluster.client->submit(source_to_sink(2, 1, 8).job());
   REQUIRE(next.has_value());
@@ -72,8 +103,7 @@ TEST_CASE("a job waits for slots and says so; too long a wait fails it") {
   const auto job = cluster.client->submit(sample.job());
   REQUIRE(job.has_value());
   cluster.node->advance(std::chrono::milliseconds(500));
-  CHECK(std::string(cluster.client->status(*job)->view()->getWaitingFor().cStr()) ==
-        "1 of 3 slots");
+  CHECK(cluster.client->status(*job)->waiting_for == "1 of 3 slots");
 
   const auto outcome = cluster.client->wait(*job);
 
@@ -122,8 +152,8 @@ TEST_CASE("a failed task restarts the job; splits come back when there is no che
       [&] { return cluster.tasks.submitted.size() == 8 && splits_held(cluster).size() == 6; }));
   CHECK(cluster.wait_for(*job, "running"));
   const auto known = cluster.client->status(*job);
-  CHECK(known->view()->getRestarts() == 1);
-  CHECK(read_error(known->view()->getFailure()).code == errc::user_function_failed);
+  CHECK(known->restarts == 1);
+  CHECK(known->failure.code == errc::user_function_failed);
 }
 
 TEST_CASE("a killed task executor's tasks start elsewhere, from the newest checkpoint") {
@@ -191,8 +221,7 @@ TEST_CASE("a refused submission of a task is a failure that restarts") {
   const auto job = cluster.client->submit(source_to_sink(2, 3).job());
   REQUIRE(job.has_value());
 
-  CHECK(cluster.run_until(
-      [&] { return cluster.client->status(*job)->view()->getRestarts() == 1; }));
+  CHECK(cluster.run_until([&] { return cluster.client->status(*job)->restarts == 1; }));
   CHECK(cluster.run_until_running(4));
   CHECK(cluster.wait_for(*job, "running"));
 }
@@ -268,7 +297,7 @@ TEST_CASE("a later job starts from the checkpoint of an earlier one; a missing o
   REQUIRE(cluster.run_until([&] { return cluster.tasks.completed.size() >= before + 2; }));
   CHECK(cluster.client->cancel(*first).has_value());
   REQUIRE(cluster.client->wait(*first)->state == job_state::canceled);
-  const std::string path = cluster.client->status(*first)->view()->getLastCheckpointPath().cStr();
+  const std::string path = cluster.client->status(*first)->last_checkpoint_path;
   REQUIRE(std::filesystem::exists(path));
 
   auto again = source_to_sink(2, 4, 8);
@@ -277,7 +306,7 @@ TEST_CASE("a later job starts from the checkpoint of an earlier one; a missing o
   REQUIRE(second.has_value());
   REQUIRE(cluster.run_until_running(4));
   CHECK(splits_held(cluster).size() == 4);
-  CHECK(cluster.client->status(*second)->view()->getRestoredCheckpoint() > 0);
+  CHECK(cluster.client->status(*second)->restored_checkpoint > 0);
 
   auto missing = source_to_sink(2, 4, 9);
   missing.job().checkpoints.restore_from = path + "-not-there";
@@ -285,6 +314,62 @@ TEST_CASE("a later job starts from the checkpoint of an earlier one; a missing o
   const auto outcome = cluster.client->wait(*third);
   CHECK(outcome->state == job_state::failed);
   CHECK(to_string(outcome->failure).find("-not-there") != std::string::npos);
+}
+
+TEST_CASE("storage that fails aborts checkpoints, and the job goes on when that is tolerated") {
+  testing_cluster cluster;
+  cluster.add_executor(1);
+  cluster.services->make_storage = [&](const std::string& root, job_id job) {
+    return std::make_shared<failing_storage>(
+        state::make_file_checkpoint_storage(*cluster.files, root, job), cluster.storage_is_full);
+  };
+  auto sample = source_to_sink(1, 1);
+  sample.job().checkpoints = every(200);
+  sample.job().checkpoints.tolerable_failures = -1;
+  const auto job = cluster.client->submit(sample.job());
+  REQUIRE(cluster.run_until([&] { return cluster.tasks.completed.size() == 2; }));
+  cluster.storage_is_full = true;
+  REQUIRE(cluster.run_until([&] { return cluster.tasks.aborted.size() == 2; }));
+  CHECK(cluster.state_of(*job) == "running");
+
+  const auto failing = some_task(cluster, true);
+  cluster.tasks.running.at(failing).where->end(failing, schema::TaskState::FAILED,
+                                               error(errc::user_function_failed, "broke"));
+  REQUIRE(cluster.run_until([&] { return cluster.tasks.submitted.size() == 4; }));
+  CHECK(cluster.tasks.running.begin()->second.restored == *cluster.tasks.completed.rbegin());
+
+  cluster.storage_is_full = false;
+  const auto before = cluster.tasks.completed.size();
+  CHECK(cluster.run_until([&] { return cluster.tasks.completed.size() > before; }));
+}
+
+TEST_CASE("a corrupt checkpoint is refused by name, and only the retained ones are kept") {
+  testing_cluster cluster;
+  cluster.add_executor(1);
+  auto sample = source_to_sink(1, 1);
+  sample.job().checkpoints = every(200);
+  sample.job().checkpoints.keep_on_cancel = true;
+  sample.job().checkpoints.retained = 2;
+  const auto job = cluster.client->submit(sample.job());
+  REQUIRE(cluster.run_until([&] { return cluster.tasks.completed.size() == 5; }));
+  CHECK(cluster.client->cancel(*job).has_value());
+  REQUIRE(cluster.client->wait(*job)->state == job_state::canceled);
+  const std::filesystem::path path = cluster.client->status(*job)->last_checkpoint_path;
+  std::size_t kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(path.parent_path()))
+    kept += entry.path().filename().string().starts_with("chk-") ? 1 : 0;
+  CHECK(kept == 2);
+  std::filesystem::resize_file(path / "_metadata",
+                               std::filesystem::file_size(path / "_metadata") - 1);
+
+  auto again = source_to_sink(1, 1, 8);
+  again.job().checkpoints.restore_from = path;
+  const auto second = cluster.client->submit(again.job());
+  const auto outcome = cluster.client->wait(*second);
+
+  CHECK(outcome->state == job_state::failed);
+  CHECK(outcome->failure.has(errc::corrupt_snapshot));
+  CHECK(to_string(outcome->failure).find(path.filename().string()) != std::string::npos);
 }
 
 TEST_CASE("rows of a collecting sink reach the client, also after the job has ended") {
@@ -349,8 +434,8 @@ TEST_CASE("a dispatcher that starts again runs the stored jobs on") {
   cluster.add_executor(2);
   cluster.node->run(100'000);
   cluster.start_dispatcher();
-  cluster.client = std::make_unique<job_client>(*cluster.node, cluster.dispatcher,
-                                                cluster.blob_server);
+  cluster.client =
+      std::make_unique<job_client>(*cluster.node, cluster.dispatcher, cluster.blob_server);
   REQUIRE(cluster.run_until([&] { return !cluster.tasks.running.empty(); }));
 
   CHECK(cluster.tasks.running.begin()->second.restored >= 3);
@@ -377,8 +462,8 @@ TEST_CASE("whatever fails, a job runs again and no split is lost or read twice")
       if (cluster.tasks.running.empty())
         continue;
       auto victim = cluster.tasks.running.begin();
-      std::advance(victim, static_cast<std::ptrdiff_t>(
-                               random->below(cluster.tasks.running.size())));
+      std::advance(victim,
+                   static_cast<std::ptrdiff_t>(random->below(cluster.tasks.running.size())));
       switch (random->below(4)) {
       case 0: {
         const auto attempt = victim->first;
@@ -405,9 +490,8 @@ TEST_CASE("whatever fails, a job runs again and no split is lost or read twice")
       }
     }
     cluster.tasks.acknowledges = true;
-    REQUIRE(cluster.run_until([&] {
-      return cluster.tasks.running.size() == 4 && splits_held(cluster).size() == 12;
-    }));
+    REQUIRE(cluster.run_until(
+        [&] { return cluster.tasks.running.size() == 4 && splits_held(cluster).size() == 12; }));
     const auto held = splits_held(cluster);
     CHECK(std::set<std::string>(held.begin(), held.end()).size() == 12);
     CHECK(cluster.wait_for(*job, "running"));
@@ -416,6 +500,6 @@ TEST_CASE("whatever fails, a job runs again and no split is lost or read twice")
   }
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/job_master/job_master_endpoint")
 
 } // namespace headrace::scheduler

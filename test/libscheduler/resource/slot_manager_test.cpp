@@ -107,6 +107,6 @@ TEST_CASE("a freed slot goes to the job that waits") {
   CHECK(made.grants[0].job == other);
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/resource/slot_manager")
 
 } // namespace headrace::scheduler

@@ -299,8 +299,9 @@ TEST_CASE("whatever fails on the way, a job ends finished once nothing fails any
     const auto map = sample.add("map", sample.at(source).parallelism);
     const auto sink = sample.add("sink", 1 + static_cast<std::int32_t>(random->below(4)));
     sample.connect(source, map, graph::partitioner_kind::forward);
-    sample.connect(map, sink, random->below(2) == 0 ? graph::partitioner_kind::rescale
-                                                    : graph::partitioner_kind::hash);
+    sample.connect(map, sink,
+                   random->below(2) == 0 ? graph::partitioner_kind::rescale
+                                         : graph::partitioner_kind::hash);
     sample.job().region_failover = random->below(4) != 0;
     imagined_cluster cluster(sample, random->next());
     const auto& graph = cluster.scheduler.graph();
@@ -308,8 +309,8 @@ TEST_CASE("whatever fails on the way, a job ends finished once nothing fails any
     cluster.settle();
 
     for (int step = 0; step < 400 && !is_terminal(cluster.state()); ++step) {
-      const auto task = static_cast<task_index>(random->below(
-          static_cast<std::uint64_t>(graph.task_count())));
+      const auto task =
+          static_cast<task_index>(random->below(static_cast<std::uint64_t>(graph.task_count())));
       const auto& attempt = graph.current(task);
       const bool may_fail = step < 200;
       cluster.now_ms += static_cast<std::int64_t>(random->below(50));
@@ -370,6 +371,6 @@ TEST_CASE("whatever fails on the way, a job ends finished once nothing fails any
   }
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/schedule/job_scheduler")
 
 } // namespace headrace::scheduler

@@ -1,7 +1,6 @@
 #include "libscheduler/slot/slot_pool.hpp"
 
 #include "test/libscheduler/sample_graph.hpp"
-
 #include "libscheduler/slot/slot_sharing.hpp"
 
 #include <doctest/doctest.h>
@@ -42,7 +41,7 @@ TEST_CASE("a slot holds one subtask of each vertex of its group") {
   CHECK(sharing.slot_of(graph->task_at(sink, 0)) == 3);
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/slot/slot_sharing")
 
 TEST_SUITE("scheduler/slot/slot_pool") {
 
@@ -133,6 +132,6 @@ TEST_CASE("a slot without tasks is given back after its idle time") {
   CHECK(pool.held() == 0);
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/slot/slot_pool")
 
 } // namespace headrace::scheduler

@@ -1,7 +1,6 @@
 #include "libscheduler/source/split_assignment_tracker.hpp"
 
 #include "test/support/seed.hpp"
-
 #include "libactors/base/random.hpp"
 
 #include <doctest/doctest.h>
@@ -101,6 +100,6 @@ TEST_CASE("no split is lost and none is held twice, whatever fails when") {
   }
 }
 
-} // TEST_SUITE
+} // TEST_SUITE("scheduler/source/split_assignment_tracker")
 
 } // namespace headrace::scheduler

@@ -1,0 +1,45 @@
+#include "libscheduler/dispatcher/job_store.hpp"
+
+#include "test/libscheduler/testing_cluster.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+namespace headrace::scheduler {
+
+using testing::source_to_sink;
+
+TEST_SUITE("scheduler/dispatcher/job_store") {
+
+TEST_CASE("a stored job comes back as it was; a file that is none is named, not followed") {
+  const auto directory =
+      std::filesystem::temp_directory_path() / ("headrace-job-store-" + std::to_string(::getpid()));
+  std::filesystem::remove_all(directory);
+  const auto files = make_local_file_system();
+  const auto store = make_file_job_store(*files, directory);
+  std::vector<error> refused;
+  CHECK(store->load(refused)->empty()); // no directory yet
+  const auto first = source_to_sink(2, 1).job();
+  const auto second = source_to_sink(1, 1, 8).job();
+  CHECK(store->put(first).has_value());
+  CHECK(store->put(second).has_value());
+  std::ofstream(directory / "broken.job") << "not a job";
+
+  const auto loaded = make_file_job_store(*files, directory)->load(refused);
+  REQUIRE(loaded.has_value());
+  CHECK(*loaded == std::vector<graph::job_graph>{first, second});
+  REQUIRE(refused.size() == 1);
+  CHECK(refused[0].message.find("broken.job") != std::string::npos);
+
+  CHECK(store->remove(first.id).has_value());
+  CHECK(store->remove(first.id).has_value());
+  CHECK(store->load(refused)->size() == 1);
+  std::filesystem::remove_all(directory);
+}
+
+} // TEST_SUITE("scheduler/dispatcher/job_store")
+
+} // namespace headrace::scheduler
