@@ -2,10 +2,15 @@
 // encoding. Prints one JSON line a measurement.
 
 #include "libgraph/data/batch_builder.hpp"
+#include "libgraph/data/batch_codec.hpp"
 #include "libgraph/data/hash.hpp"
 #include "libgraph/data/key_codec.hpp"
 #include "libgraph/data/key_group.hpp"
 #include "libgraph/data/partition.hpp"
+#include "libgraph/data/row_format.hpp"
+#include "libgraph/kernel/aggregate.hpp"
+#include "libgraph/kernel/compare.hpp"
+#include "libgraph/kernel/filter.hpp"
 #include "libactors/base/ids.hpp"
 
 #include <malloc.h>
@@ -191,6 +196,53 @@ void measure_exchange(const record_batch& bids) {
   }
 }
 
+void measure_codec(const record_batch& bids) {
+  const auto bytes = encode_batch(bids).size();
+  const auto frame = buffer::allocate(bytes);
+  measure("codec_encode_bid", batch_rows, bytes, [&] {
+    const batch_encoding encoding(bids);
+    encoding.write_to(frame->mutable_data());
+    keep(frame);
+  });
+  const auto type = bids.type();
+  measure("codec_decode_bid", batch_rows, bytes, [&] {
+    auto batch = decode_batch(type, {frame->as<char>(), bytes}, frame);
+    if (!batch)
+      std::abort();
+    keep(*batch);
+  });
+}
+
+void measure_kernels(const record_batch& bids) {
+  std::vector<std::uint8_t> half(batch_rows);
+  std::vector<std::uint32_t> rows(batch_rows);
+  for (std::size_t i = 0; i < batch_rows; ++i) {
+    half[i] = static_cast<std::uint8_t>(next_random() & 1U);
+    rows[i] = static_cast<std::uint32_t>(i);
+  }
+  measure("filter_half", batch_rows, 0, [&] { keep(filter_batch(bids, half)); });
+  const auto filtered = filter_batch(bids, half);
+  measure("compact_half_bid", filtered.size(), 0, [&] { keep(filtered.compact()); });
+  measure("sum_int64", batch_rows, 0, [&] { keep(sum_integers(bids, 0)); });
+  measure("least_int64", batch_rows, 0, [&] { keep(least_row(bids, 0)); });
+  std::vector<std::uint8_t> equal(batch_rows, 1);
+  measure("compare_keys_int64", batch_rows, 0, [&] {
+    compare_keys(bids.at(0), rows, bids.at(0), rows, equal);
+    keep(equal);
+  });
+  measure("compare_keys_string_short", batch_rows, 0, [&] {
+    compare_keys(bids.at(3), rows, bids.at(3), rows, equal);
+    keep(equal);
+  });
+  std::string text;
+  measure("format_row_bid", batch_rows, 0, [&] {
+    text.clear();
+    for (std::size_t i = 0; i < batch_rows; ++i)
+      format_row(row_view(bids, i), text);
+    keep(text);
+  });
+}
+
 } // namespace
 } // namespace headrace::graph
 
@@ -207,4 +259,6 @@ int main() {
   const auto bids = builder.finish();
   measure_keys(bids);
   measure_exchange(bids);
+  measure_codec(bids);
+  measure_kernels(bids);
 }

@@ -1,30 +1,20 @@
 #include "libgraph/data/row_format.hpp"
 
-#include "libgraph/data/fixed_width.hpp"
+#include "libgraph/types/value_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
+#include <limits>
 
 namespace headrace::graph {
 
 namespace {
 
-__extension__ using uint128 = unsigned __int128;
-
 constexpr std::int64_t seconds_per_day = 86400;
 constexpr std::int64_t nanos_per_second = 1000000000;
 /// Beyond, a timestamp is no point in time that anybody wrote; what is further is shown as this
 /// far.
-constexpr std::int64_t seconds_max = std::int64_t{1} << 53U;
-
-template <class T>
-void put_number(T value, std::string& out) {
-  std::array<char, 24> digits{};
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-  out.append(digits.data(), end);
-}
+constexpr std::int64_t seconds_max = seconds_per_day * std::numeric_limits<std::int32_t>::max();
 
 /// Appends a number of at least `width` digits.
 void put_padded(std::uint64_t value, int width, std::string& out) {
@@ -33,32 +23,7 @@ void put_padded(std::uint64_t value, int width, std::string& out) {
     ++digits;
   for (; digits < width; ++digits)
     out.push_back('0');
-  put_number(value, out);
-}
-
-/// Appends the civil date of a day since 1970-01-01 (after H. Hinnant, "chrono-Compatible Low-Level
-/// Date Algorithms").
-void put_date(std::int64_t days, std::string& out) {
-  days += 719468; // since 0000-03-01
-  const std::int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-  const auto day_of_era = static_cast<std::uint64_t>(days - era * 146097);
-  const auto year_of_era =
-      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const auto day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-  const auto shifted_month = (5 * day_of_year + 2) / 153;
-  const auto day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-  const auto month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
-  const std::int64_t year =
-      static_cast<std::int64_t>(year_of_era) + era * 400 + (month <= 2 ? 1 : 0);
-  if (year < 0)
-    out.push_back('-');
-  else if (year > 9999)
-    out.push_back('+');
-  put_padded(static_cast<std::uint64_t>(year < 0 ? -year : year), 4, out);
-  out.push_back('-');
-  put_padded(month, 2, out);
-  out.push_back('-');
-  put_padded(day, 2, out);
+  append_integer(static_cast<std::int64_t>(value), out);
 }
 
 /// Appends a fraction of a second as 3, 6 or 9 digits, as few as hold it; nothing for zero.
@@ -74,6 +39,8 @@ void put_fraction(std::int64_t nanos, std::string& out) {
     put_padded(static_cast<std::uint64_t>(nanos), 9, out);
 }
 
+/// Appends a time of day as ISO 8601: 12:00, 12:00:01, 12:00:01.500.
+///
 /// @param has_seconds  writes the seconds even when they are zero
 void put_time(std::int64_t seconds_of_day, std::int64_t nanos, bool has_seconds, std::string& out) {
   put_padded(static_cast<std::uint64_t>(seconds_of_day / 3600), 2, out);
@@ -84,6 +51,12 @@ void put_time(std::int64_t seconds_of_day, std::int64_t nanos, bool has_seconds,
   out.push_back(':');
   put_padded(static_cast<std::uint64_t>(seconds_of_day % 60), 2, out);
   put_fraction(nanos, out);
+}
+
+void put_time_of_day(std::int32_t milliseconds, std::string& out) {
+  constexpr int per_day = 86400000;
+  const auto of_day = (milliseconds % per_day + per_day) % per_day;
+  put_time(of_day / 1000, std::int64_t{of_day % 1000} * 1000000, false, out);
 }
 
 void put_timestamp(int128 nanos, bool is_instant, std::string& out) {
@@ -101,7 +74,7 @@ void put_timestamp(int128 nanos, bool is_instant, std::string& out) {
     second_of_day += seconds_per_day;
     --days;
   }
-  put_date(days, out);
+  append_date(static_cast<std::int32_t>(days), out);
   out.push_back('T');
   put_time(second_of_day, fraction, is_instant, out);
   if (is_instant)
@@ -116,11 +89,11 @@ void put_months(std::int32_t months, std::string& out) {
   }
   out.push_back('P');
   if (months / 12 != 0) {
-    put_number(months / 12, out);
+    append_integer(months / 12, out);
     out.push_back('Y');
   }
   if (months % 12 != 0) {
-    put_number(months % 12, out);
+    append_integer(months % 12, out);
     out.push_back('M');
   }
 }
@@ -132,7 +105,7 @@ void put_duration(std::int64_t milliseconds, std::string& out) {
   const auto put_part = [&](std::int64_t value, char unit) {
     if (value == 0)
       return;
-    put_number(value, out);
+    append_integer(value, out);
     out.push_back(unit);
   };
   put_part(seconds / 3600, 'H');
@@ -142,48 +115,14 @@ void put_duration(std::int64_t milliseconds, std::string& out) {
     return;
   if (rest < 0 && rest > -1000)
     out.push_back('-');
-  put_number(rest / 1000, out);
+  append_integer(rest / 1000, out);
   if (rest % 1000 != 0) {
     out.push_back('.');
-    put_padded(static_cast<std::uint64_t>(std::abs(rest % 1000)), 3, out);
+    put_padded(static_cast<std::uint64_t>(rest < 0 ? -(rest % 1000) : rest % 1000), 3, out);
     while (out.back() == '0')
       out.pop_back();
   }
   out.push_back('S');
-}
-
-template <class T>
-void put_real(T value, std::string& out) {
-  if (std::isnan(value)) {
-    out += "NaN";
-    return;
-  }
-  if (std::signbit(value))
-    out.push_back('-');
-  if (std::isinf(value)) {
-    out += "Infinity";
-    return;
-  }
-  value = std::abs(value);
-  std::array<char, 40> digits{};
-  const bool is_plain = value == T{0} || (value >= static_cast<T>(1e-3) && value < T{1e7});
-  const auto* end =
-      std::to_chars(digits.data(), digits.data() + digits.size(), value,
-                    is_plain ? std::chars_format::fixed : std::chars_format::scientific)
-          .ptr;
-  const std::string_view text(digits.data(), static_cast<std::size_t>(end - digits.data()));
-  const auto mantissa = text.substr(0, text.find('e'));
-  out += mantissa;
-  if (mantissa.find('.') == std::string_view::npos)
-    out += ".0";
-  if (is_plain)
-    return;
-  // Of "e-05" Java writes E-5, of "e+10" E10.
-  const auto exponent = text.substr(mantissa.size() + 1);
-  out.push_back('E');
-  if (exponent[0] == '-')
-    out.push_back('-');
-  out += exponent.substr(std::min(exponent.find_first_not_of("+-0"), exponent.size() - 1));
 }
 
 void put_bytes(std::string_view bytes, std::string& out) {
@@ -191,7 +130,7 @@ void put_bytes(std::string_view bytes, std::string& out) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (i > 0)
       out += ", ";
-    put_number(static_cast<int>(static_cast<signed char>(bytes[i])), out);
+    append_integer(static_cast<signed char>(bytes[i]), out);
   }
   out.push_back(']');
 }
@@ -228,13 +167,13 @@ void put_nested(const column& values, std::size_t row, std::string& out) {
 void put_whole_number(const column& values, std::size_t row, std::string& out) {
   switch (values.type().physical()) {
   case physical_type::int8:
-    return put_number(static_cast<int>(values.values<std::int8_t>()[row]), out);
+    return append_integer(values.values<std::int8_t>()[row], out);
   case physical_type::int16:
-    return put_number(values.values<std::int16_t>()[row], out);
+    return append_integer(values.values<std::int16_t>()[row], out);
   case physical_type::int32:
-    return put_number(values.values<std::int32_t>()[row], out);
+    return append_integer(values.values<std::int32_t>()[row], out);
   default:
-    return put_number(values.values<std::int64_t>()[row], out);
+    return append_integer(values.values<std::int64_t>()[row], out);
   }
 }
 
@@ -273,11 +212,11 @@ void format_value(const column& values, std::size_t row, std::string& out) {
     out += values.values<std::uint8_t>()[row] != 0 ? "true" : "false";
     break;
   case type_root::float_:
-    return format_float(values.values<float>()[row], out);
+    return append_float(values.values<float>()[row], out);
   case type_root::double_:
-    return format_double(values.values<double>()[row], out);
+    return append_double(values.values<double>()[row], out);
   case type_root::decimal:
-    return format_decimal(values.values<int128>()[row], type.scale(), out);
+    return append_decimal(values.values<int128>()[row], type.scale(), out);
   case type_root::character:
   case type_root::varchar:
     out += values.string_at(row);
@@ -286,9 +225,9 @@ void format_value(const column& values, std::size_t row, std::string& out) {
   case type_root::varbinary:
     return put_bytes(values.string_at(row), out);
   case type_root::date:
-    return format_date(values.values<std::int32_t>()[row], out);
+    return append_date(values.values<std::int32_t>()[row], out);
   case type_root::time:
-    return format_time(values.values<std::int32_t>()[row], out);
+    return put_time_of_day(values.values<std::int32_t>()[row], out);
   case type_root::timestamp:
   case type_root::timestamp_ltz:
     return put_timestamp(type.precision() <= 3
@@ -307,32 +246,6 @@ void format_value(const column& values, std::size_t row, std::string& out) {
   default:
     return put_whole_number(values, row, out);
   }
-}
-
-void format_decimal(int128 unscaled, int scale, std::string& out) {
-  auto rest = static_cast<uint128>(unscaled);
-  if (unscaled < 0) {
-    out.push_back('-');
-    rest = ~rest + 1;
-  }
-  std::array<char, 48> digits{};
-  auto* begin = digits.data() + digits.size();
-  for (int written = 0; rest != 0 || written <= scale; ++written) {
-    if (written == scale && scale > 0)
-      *--begin = '.';
-    *--begin = static_cast<char>('0' + static_cast<int>(rest % 10));
-    rest /= 10;
-  }
-  out.append(begin, digits.data() + digits.size());
-}
-
-void format_float(float value, std::string& out) { put_real(value, out); }
-void format_double(double value, std::string& out) { put_real(value, out); }
-void format_date(std::int32_t days, std::string& out) { put_date(days, out); }
-
-void format_time(std::int32_t milliseconds, std::string& out) {
-  const auto of_day = ((std::int64_t{milliseconds} % 86400000) + 86400000) % 86400000;
-  put_time(of_day / 1000, of_day % 1000 * 1000000, false, out);
 }
 
 } // namespace headrace::graph

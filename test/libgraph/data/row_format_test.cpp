@@ -22,15 +22,8 @@ std::string text_of(const logical_type& type, T value) {
   return out;
 }
 
-template <class T>
-std::string real(T value) {
-  std::string out;
-  if constexpr (sizeof(T) == 4)
-    format_float(value, out);
-  else
-    format_double(value, out);
-  return out;
-}
+std::string real(double value) { return text_of(logical_type::float64(), value); }
+std::string real(float value) { return text_of(logical_type::float32(), value); }
 
 int128 nanos(std::int64_t seconds, std::int64_t rest) {
   return static_cast<int128>(seconds) * 1000000000 + rest;
@@ -112,9 +105,7 @@ TEST_CASE("numbers print as Java does") {
 
 TEST_CASE("decimals print all digits of their scale") {
   const auto decimal = [](int128 unscaled, int scale) {
-    std::string out;
-    format_decimal(unscaled, scale, out);
-    return out;
+    return text_of(logical_type::decimal(38, scale), unscaled);
   };
   CHECK(decimal(0, 0) == "0");
   CHECK(decimal(0, 2) == "0.00");
