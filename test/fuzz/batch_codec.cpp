@@ -2,6 +2,7 @@
 // takes for a batch is walked whole, hashed and written again.
 
 #include "libgraph/data/batch_codec.hpp"
+
 #include "libgraph/data/hash.hpp"
 #include "libgraph/data/key_codec.hpp"
 
