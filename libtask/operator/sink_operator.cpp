@@ -60,7 +60,7 @@ struct sink_operator::writer_cell {
 
 sink_operator::sink_operator(const graph::operator_node& node, const operator_context& context,
                              std::unique_ptr<graph::sink> sink)
-    : name_(node.name), context_(context), writer_(std::make_shared<writer_cell>()) {
+    : name_(node.name), id_(node.id), context_(context), writer_(std::make_shared<writer_cell>()) {
   writer_->code = context.code;
   writer_->sink = std::move(sink);
 }
@@ -68,8 +68,15 @@ sink_operator::sink_operator(const graph::operator_node& node, const operator_co
 sink_operator::~sink_operator() = default;
 
 graph::writer_context sink_operator::writer_context() const {
-  return {context_.subtask, context_.parallelism, context_.attempt, context_.task_name,
-          context_.files,   context_.time,        context_.log};
+  return {context_.subtask,
+          context_.parallelism,
+          context_.attempt,
+          context_.task_name,
+          context_.files,
+          context_.time,
+          context_.log,
+          {},
+          id_};
 }
 
 status sink_operator::open(const operator_states& states) {

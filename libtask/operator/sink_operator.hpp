@@ -51,6 +51,7 @@ private:
   graph::writer_context writer_context() const;
 
   std::string name_;
+  operator_id id_;
   operator_context context_;
   std::shared_ptr<writer_cell> writer_; ///< shared with the step that runs
   state::operator_list_state* stored_writer_ = nullptr;

@@ -47,7 +47,7 @@ status file_writer::start(const std::vector<byte_string>& restored) {
     if (state.subtask == context_.subtask)
       next_number_ = std::max(next_number_, state.next_number);
   }
-  if (context_.is_fresh && names_.is_marked())
+  if (context_.is_fresh && names_.are_of_one_job())
     known.emplace(context_.subtask, 0);
   if (auto made = context_.files.create_directories(output_.directory); !made)
     return output_error(output_.directory, std::move(made).error());

@@ -74,8 +74,8 @@ result<file_writer_state> file_writer_state::decode(byte_view bytes) {
                                              });
 }
 
-part_names::part_names(const graph::writer_context& context) {
-  if (!context.job.is_none())
+part_names::part_names(const graph::writer_context& context) : of_one_job_(!context.job.is_none()) {
+  if (!context.job.is_none() || !context.operator_.is_none())
     mark_ = eight_hex(mix64(context.job.high ^ mix64(context.job.low)) ^
                       mix64(context.operator_.high ^ mix64(context.operator_.low) ^ 1U)) +
             "-";

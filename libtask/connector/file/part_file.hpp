@@ -27,14 +27,15 @@ struct pending_part {
 ///     part-JOB-SUBTASK-N                        final
 ///     .part-JOB-SUBTASK-N.inprogress.ATTEMPT    not yet; hidden from readers of the directory
 ///
-/// JOB is eight letters made of job and sink, left out when these are not known.
+/// JOB is eight letters made of job and sink, left out when neither is known.
 class part_names {
 public:
   explicit part_names(const graph::writer_context& context);
 
   std::string final_name(std::int32_t subtask, std::uint64_t number) const;
   std::string hidden_name(std::int32_t subtask, std::uint64_t number) const;
-  bool is_marked() const { return !mark_.empty(); }
+  /// The names are of one job alone: whatever else has them is an older attempt's.
+  bool are_of_one_job() const { return of_one_job_; }
 
   struct parsed {
     std::int32_t subtask = 0;
@@ -45,6 +46,7 @@ public:
   std::optional<parsed> parse(std::string_view name) const;
 
 private:
+  bool of_one_job_;
   std::string mark_;    ///< "1a2b3c4d-" or empty
   std::string attempt_; ///< unique, also among processes that believe to be the same attempt
 };
