@@ -34,7 +34,6 @@ public:
   heap_directory& operator=(const heap_directory&) = delete;
 
   std::uint64_t row_count() const { return index_.size() + (null_row_ != none ? 1U : 0U); }
-  const slot_index& index() const { return index_; }
   std::uint32_t null_row() const { return null_row_; }
 
   /// The row, for reading.
@@ -49,6 +48,22 @@ public:
         reinterpret_cast<const page_header*>(page)->born <= floor) [[unlikely]]
       copy_page(page);
     return layout_->row(page, number & ((1U << layout_->row_bits) - 1U));
+  }
+
+  /// What a look-up reads, by value: valid until a row is added or copied.
+  struct view {
+    slot_index::view index;
+    std::byte* const* pages;
+    std::uint32_t row_bits;
+    std::uint32_t stride;
+    std::uint32_t rows_at;
+    std::byte* row(std::uint32_t number) const {
+      return pages[number >> row_bits] + rows_at +
+             static_cast<std::size_t>(number & ((1U << row_bits) - 1U)) * stride;
+    }
+  };
+  view look() const {
+    return {index_.look(), pages_.data(), layout_->row_bits, layout_->stride, layout_->rows_at};
   }
 
   std::uint32_t find(const key_ref& key) const;

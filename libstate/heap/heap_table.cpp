@@ -37,13 +37,30 @@ struct bytes_keys {
   key_ref at(std::uint32_t row) const { return {hashes[row], 0, values[row], false}; }
 };
 
-struct one_directory {
-  heap_directory* directory;
-  heap_directory* operator[](std::size_t) const { return directory; }
+/// All rows in one directory, which is not null.
+class one_directory {
+public:
+  explicit one_directory(heap_directory* directory)
+      : directory_(directory), view_(directory->look()) {}
+  heap_directory* operator[](std::size_t) const { return directory_; }
+  const heap_directory::view& look(std::size_t) const { return view_; }
+  void refresh() { view_ = directory_->look(); }
+
+private:
+  heap_directory* directory_;
+  heap_directory::view view_;
 };
-struct many_directories {
-  heap_directory* const* directories;
-  heap_directory* operator[](std::size_t index) const { return directories[index]; }
+
+/// A directory a row; null where the namespace is not there.
+class many_directories {
+public:
+  explicit many_directories(heap_directory* const* directories) : directories_(directories) {}
+  heap_directory* operator[](std::size_t index) const { return directories_[index]; }
+  heap_directory::view look(std::size_t index) const { return directories_[index]->look(); }
+  void refresh() {}
+
+private:
+  heap_directory* const* directories_;
 };
 
 } // namespace
@@ -97,53 +114,71 @@ void heap_table::prepare(std::size_t count, access mode, located_rows& out) cons
 }
 
 template <class Keys, class Directories>
-void heap_table::locate_rows(const Keys& keys, const Directories& directories,
+void heap_table::locate_rows(const Keys& keys, Directories directories,
                              std::span<const std::uint32_t> rows, access mode, located_rows& out) {
   const auto floor = mode == access::read ? page_pool::no_snapshot : pool_->floor();
   const bool is_fixed = !description_.layout.is_variable();
-  std::uint32_t candidates[chunk_rows];
+  const auto fixed_at = layout_.fixed_at;
+  std::uint32_t hashes[chunk_rows];
+  std::uint32_t numbers[chunk_rows];
   for (std::size_t base = 0; base < rows.size(); base += chunk_rows) {
     const auto count = std::min(chunk_rows, rows.size() - base);
     for (std::size_t i = 0; i < count; ++i) {
-      if (const auto* from = directories[base + i]; from != nullptr)
-        from->index().prefetch(static_cast<std::uint32_t>(keys.hashes[rows[base + i]] >> 32U));
+      hashes[i] = static_cast<std::uint32_t>(keys.hashes[rows[base + i]] >> 32U);
+      if (directories[base + i] != nullptr)
+        directories.look(base + i).index.prefetch(hashes[i]);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      candidates[i] = heap_directory::none;
-      if (const auto* from = directories[base + i]; from != nullptr) {
-        candidates[i] =
-            from->index().first(static_cast<std::uint32_t>(keys.hashes[rows[base + i]] >> 32U));
-        if (candidates[i] != heap_directory::none)
-          __builtin_prefetch(from->row(candidates[i]), 1);
-      }
+      numbers[i] = heap_directory::none;
+      if (directories[base + i] == nullptr)
+        continue;
+      const auto& from = directories.look(base + i);
+      numbers[i] = from.index.guess(hashes[i]);
+      if (numbers[i] != heap_directory::none)
+        __builtin_prefetch(from.row(numbers[i]), 1);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      auto* from = directories[base + i];
       const auto row = rows[base + i];
-      auto number = candidates[i];
-      if (number == heap_directory::none || keys.is_null(row) ||
-          !keys.is_equal(row, from->row(number))) [[unlikely]] {
-        number = from == nullptr ? heap_directory::none : from->find(keys.at(row));
+      auto number = numbers[i];
+      std::byte* at = nullptr;
+      if (number != heap_directory::none && !keys.is_null(row)) [[likely]]
+        at = directories.look(base + i).row(number);
+      if (at == nullptr || !keys.is_equal(row, at)) [[unlikely]] {
+        number = find_or_add(keys.at(row), directories[base + i], mode, floor, out.fresh[base + i]);
+        directories.refresh();
         if (number == heap_directory::none) {
-          if (mode != access::insert) {
-            out.tokens[base + i] = located_rows::absent;
-            if (is_fixed)
-              out.values[base + i] = nullptr;
-            continue;
-          }
-          number = from->add(keys.at(row), floor);
-          out.fresh[base + i] = 1;
+          out.tokens[base + i] = located_rows::absent;
+          if (is_fixed)
+            out.values[base + i] = nullptr;
+          continue;
         }
+        at = directories[base + i]->row(number);
       }
-      out.tokens[base + i] = token_of(*from, number);
+      if (floor != page_pool::no_snapshot && is_fixed) [[unlikely]] {
+        at = directories[base + i]->writable(number, floor);
+        directories.refresh();
+      }
+      out.tokens[base + i] = token_of(*directories[base + i], number);
       if (is_fixed)
-        out.values[base + i] = from->writable(number, floor) + layout_.fixed_at;
+        out.values[base + i] = at + fixed_at;
     }
   }
 }
 
+/// The way for rows that the guess did not find.
+std::uint32_t heap_table::find_or_add(const key_ref& key, heap_directory* from, access mode,
+                                      std::int64_t floor, std::uint8_t& fresh) {
+  if (from == nullptr)
+    return heap_directory::none;
+  const auto found = from->find(key);
+  if (found != heap_directory::none || mode != access::insert)
+    return found;
+  fresh = 1;
+  return from->add(key, floor);
+}
+
 template <class Directories>
-void heap_table::locate_in(const key_batch& keys, const Directories& directories,
+void heap_table::locate_in(const key_batch& keys, Directories directories,
                            std::span<const std::uint32_t> rows, access mode, located_rows& out) {
   prepare(rows.size(), mode, out);
   if (layout_.shape == key_shape::fixed)
@@ -153,13 +188,23 @@ void heap_table::locate_in(const key_batch& keys, const Directories& directories
     locate_rows(bytes_keys{keys.hashes(), keys.bytes()}, directories, rows, mode, out);
 }
 
+void heap_table::locate_nothing(std::size_t count, access mode, located_rows& out) const {
+  prepare(count, mode, out);
+  std::fill(out.tokens.begin(), out.tokens.end(), located_rows::absent);
+  std::fill(out.values.begin(), out.values.end(), nullptr);
+}
+
 status heap_table::locate(const key_batch& keys, std::span<const std::uint32_t> rows,
                           state_namespace space, access mode, located_rows& out) {
   HEADRACE_ASSERT(keys.schema().shape() == layout_.shape, "keys are of the table's shape");
   auto* directory = directory_of(space, mode == access::insert);
-  if (directory != nullptr && mode == access::insert)
+  if (directory == nullptr) {
+    locate_nothing(rows.size(), mode, out);
+    return {};
+  }
+  if (mode == access::insert)
     directory->reserve(rows.size());
-  locate_in(keys, one_directory{directory}, rows, mode, out);
+  locate_in(keys, one_directory(directory), rows, mode, out);
   return {};
 }
 
@@ -188,10 +233,12 @@ status heap_table::locate(const key_batch& keys, std::span<const std::uint32_t> 
       directory->batch_rows = 0;
     }
   }
-  if (is_one && !rows.empty())
-    locate_in(keys, one_directory{row_directories_[0]}, rows, mode, out);
+  if (rows.empty() || (is_one && row_directories_[0] == nullptr))
+    locate_nothing(rows.size(), mode, out);
+  else if (is_one)
+    locate_in(keys, one_directory(row_directories_[0]), rows, mode, out);
   else
-    locate_in(keys, many_directories{row_directories_.data()}, rows, mode, out);
+    locate_in(keys, many_directories(row_directories_.data()), rows, mode, out);
   return {};
 }
 

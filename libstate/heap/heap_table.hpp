@@ -71,11 +71,14 @@ private:
 
   void prepare(std::size_t count, access mode, located_rows& out) const;
   template <class Keys, class Directories>
-  void locate_rows(const Keys& keys, const Directories& directories,
-                   std::span<const std::uint32_t> rows, access mode, located_rows& out);
+  void locate_rows(const Keys& keys, Directories directories, std::span<const std::uint32_t> rows,
+                   access mode, located_rows& out);
   template <class Directories>
-  void locate_in(const key_batch& keys, const Directories& directories,
+  void locate_in(const key_batch& keys, Directories directories,
                  std::span<const std::uint32_t> rows, access mode, located_rows& out);
+  void locate_nothing(std::size_t count, access mode, located_rows& out) const;
+  static std::uint32_t find_or_add(const key_ref& key, heap_directory* from, access mode,
+                                   std::int64_t floor, std::uint8_t& fresh);
   heap_directory* directory_of(state_namespace space, bool make);
   static std::uint64_t token_of(const heap_directory& directory, std::uint32_t row) {
     return std::uint64_t{directory.ordinal} << 32U | row;

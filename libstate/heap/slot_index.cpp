@@ -18,7 +18,8 @@ slot_index::~slot_index() {
 }
 
 std::uint64_t* slot_index::allocate(std::uint32_t capacity) {
-  auto* out = static_cast<std::uint64_t*>(std::calloc(capacity, sizeof(std::uint64_t)));
+  auto* out =
+      static_cast<std::uint64_t*>(std::calloc(capacity + slots_behind, sizeof(std::uint64_t)));
   if (out == nullptr)
     throw std::bad_alloc();
   pool_->charge(capacity * sizeof(std::uint64_t));

@@ -27,21 +27,39 @@ public:
   slot_index(const slot_index&) = delete;
   slot_index& operator=(const slot_index&) = delete;
 
-  void prefetch(std::uint32_t hash) const {
-    const auto& at = entry_of(hash);
-    __builtin_prefetch(at.slots + (hash & at.mask), 1);
-  }
-  /// The first row with that hash, or `none`. Most likely the right one.
-  std::uint32_t first(std::uint32_t hash) const {
-    const auto& at = entry_of(hash);
-    for (std::uint32_t slot = hash & at.mask;; slot = (slot + 1) & at.mask) {
-      const auto held = at.slots[slot];
-      if (held == 0)
-        return none;
-      if (static_cast<std::uint32_t>(held >> 32U) == hash)
-        return static_cast<std::uint32_t>(held) - 1;
+  /// What a look-up reads, by value: valid until the next insertion.
+  struct entry {
+    std::uint64_t* slots;
+    std::uint32_t mask;
+    std::uint32_t segment;
+  };
+  struct view {
+    const entry* entries;
+    std::uint32_t shift;
+
+    const entry& of(std::uint32_t hash) const {
+      return entries[static_cast<std::size_t>(static_cast<std::uint64_t>(hash) >> shift)];
     }
-  }
+    void prefetch(std::uint32_t hash) const {
+      const auto& at = of(hash);
+      __builtin_prefetch(at.slots + (hash & at.mask), 1);
+    }
+    /// Most likely the row with that hash; `none` or another one is no proof that it is not there.
+    /// Compares the first slots without a branch each: how far a row was pushed is not predictable.
+    std::uint32_t guess(std::uint32_t hash) const {
+      const auto& at = of(hash);
+      const auto* slots = at.slots + (hash & at.mask);
+      auto held = slots[3];
+      held = is_of(slots[2], hash) ? slots[2] : held;
+      held = is_of(slots[1], hash) ? slots[1] : held;
+      held = is_of(slots[0], hash) ? slots[0] : held;
+      return is_of(held, hash) ? static_cast<std::uint32_t>(held) - 1 : none;
+    }
+    static bool is_of(std::uint64_t held, std::uint32_t hash) {
+      return static_cast<std::uint32_t>(held >> 32U) == hash;
+    }
+  };
+  view look() const { return {entries_.data(), shift_}; }
   /// The row with that hash for which `is_it(row)`, or `none`.
   template <class Predicate>
   std::uint32_t find(std::uint32_t hash, Predicate is_it) const {
@@ -63,11 +81,6 @@ public:
   std::uint64_t size() const { return size_; }
 
 private:
-  struct entry {
-    std::uint64_t* slots;
-    std::uint32_t mask;
-    std::uint32_t segment;
-  };
   struct segment {
     std::uint64_t* slots = nullptr;
     std::uint32_t capacity = 0;
@@ -76,6 +89,7 @@ private:
     std::uint32_t prefix = 0; ///< the first `depth` bits of its hashes
   };
   static constexpr std::uint32_t slots_min = 16;
+  static constexpr std::uint32_t slots_behind = 3; ///< empty ones that `guess` may read
   static constexpr std::uint32_t slots_max = 32768;
   static constexpr std::uint32_t depth_max = 17; ///< with 15 slot bits all of the hash is used up
 

@@ -1,0 +1,247 @@
+// Measures keyed state in memory: sums by key through batch access against a hand-written loop over
+// boost::unordered_flat_map, and what a snapshot of a large state costs. Prints one JSON line a
+// measurement. The argument is the size of that state in MB (default 1000).
+
+#include "libstate/backend/keyed_backend.hpp"
+#include "libstate/registry/state_backends.hpp"
+#include "libgraph/data/batch_builder.hpp"
+#include "libactors/base/clock.hpp"
+#include "libactors/base/file_system.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace headrace::state {
+namespace {
+
+constexpr std::size_t batch_rows = 4096;
+constexpr std::int32_t column_0[] = {0};
+using steady = std::chrono::steady_clock;
+
+double ms_since(steady::time_point start) {
+  return std::chrono::duration<double, std::milli>(steady::now() - start).count();
+}
+
+template <class T>
+T take(result<T> from) {
+  if (!from) {
+    std::fprintf(stderr, "%s\n", to_string(from.error()).c_str());
+    std::exit(1);
+  }
+  return *std::move(from);
+}
+
+/// Writes nowhere.
+class counting_target final : public snapshot_target, public state_output {
+public:
+  result<state_output*> output() override { return static_cast<state_output*>(this); }
+  result<std::unique_ptr<state_output>> create_shared() override {
+    return error(errc::internal, "not shared");
+  }
+  status append(byte_view data) override {
+    position_ += data.size();
+    return {};
+  }
+  std::uint64_t position() const override { return position_; }
+  const std::string& path() const override { return path_; }
+  status finish() override { return {}; }
+
+private:
+  std::uint64_t position_ = 0;
+  std::string path_ = "nowhere";
+};
+
+graph::row_type_ptr pair_type() {
+  const auto number = graph::logical_type::bigint().not_null();
+  return std::make_shared<const graph::logical_type>(
+      graph::logical_type::row({{"key", number, ""}, {"value", number, ""}}));
+}
+
+/// Batches of random keys below `keys`.
+std::vector<graph::record_batch> make_batches(std::uint64_t keys, std::size_t count) {
+  std::vector<graph::record_batch> out;
+  graph::batch_builder rows(pair_type());
+  std::uint64_t random = 7;
+  for (std::size_t batch = 0; batch < count; ++batch) {
+    for (std::size_t i = 0; i < batch_rows; ++i) {
+      random += 0x9e3779b97f4a7c15ULL;
+      rows.column(0).append(static_cast<std::int64_t>(mix64(random) % keys));
+      rows.column(1).append(std::int64_t{1});
+      rows.end_row();
+    }
+    out.push_back(rows.finish());
+  }
+  return out;
+}
+
+struct summing {
+  system_clock time;
+  std::unique_ptr<file_system> files = make_local_file_system();
+  std::unique_ptr<keyed_backend> backend;
+  keyed_table* table = nullptr;
+  std::vector<std::uint32_t> rows = std::vector<std::uint32_t>(batch_rows);
+  located_rows at;
+
+  summing() {
+    std::iota(rows.begin(), rows.end(), 0U);
+    backend = make();
+    table = take(backend->open_table(description()));
+  }
+  std::unique_ptr<keyed_backend> make() {
+    keyed_backend_setup setup{
+        key_schema(*pair_type(), column_0), 128, {0, 128}, &time, files.get(), nullptr, ""};
+    return take(take(make_state_backend("hashmap"))->make(std::move(setup)));
+  }
+  static state_description description() {
+    state_description out;
+    out.name = "sums";
+    out.value_type = graph::logical_type::bigint();
+    out.entry_key_type = graph::logical_type::null();
+    out.layout = value_layout::fixed(8);
+    return out;
+  }
+  void add(key_batch& keys, const graph::record_batch& in) {
+    keys.assign(in, column_0);
+    static_cast<void>(table->locate(keys, rows, 0, access::insert, at).has_value());
+    const auto* values = in.at(1).values<std::int64_t>();
+    for (std::size_t i = 0; i < batch_rows; ++i)
+      *reinterpret_cast<std::int64_t*>(at.values[i]) += values[i];
+  }
+};
+
+void print_rate(const char* name, std::uint64_t keys, std::size_t rows, double ms) {
+  std::printf("{\"bench\":\"state\",\"name\":\"%s\",\"keys\":%llu,\"rows\":%zu,"
+              "\"ns_per_row\":%.2f,\"million_rows_per_s\":%.1f}\n",
+              name, static_cast<unsigned long long>(keys), rows,
+              ms * 1e6 / static_cast<double>(rows), static_cast<double>(rows) / ms / 1e3);
+  std::fflush(stdout);
+}
+
+void sum_by_key(std::uint64_t keys) {
+  const auto batches = make_batches(keys, std::max<std::size_t>(1000, 3 * keys / batch_rows));
+  const auto rows = batches.size() * batch_rows;
+  double best_state_ms = 1e300;
+  double best_map_ms = 1e300;
+  summing state;
+  key_batch keys_of_batch(state.backend->key(), 128);
+  boost::unordered_flat_map<std::int64_t, std::int64_t> map;
+  for (int round = 0; round < 4; ++round) { // the first one inserts, the others update
+    auto start = steady::now();
+    for (const auto& batch : batches)
+      state.add(keys_of_batch, batch);
+    const auto state_ms = ms_since(start);
+    start = steady::now();
+    for (const auto& batch : batches) {
+      const auto* key = batch.at(0).values<std::int64_t>();
+      const auto* value = batch.at(1).values<std::int64_t>();
+      for (std::size_t i = 0; i < batch_rows; ++i)
+        map[key[i]] += value[i];
+    }
+    const auto map_ms = ms_since(start);
+    if (round == 0) {
+      print_rate("insert_sum_headrace", keys, rows, state_ms);
+      print_rate("insert_sum_flat_map", keys, rows, map_ms);
+    } else {
+      best_state_ms = std::min(best_state_ms, state_ms);
+      best_map_ms = std::min(best_map_ms, map_ms);
+    }
+  }
+  print_rate("update_sum_headrace", keys, rows, best_state_ms);
+  print_rate("update_sum_flat_map", keys, rows, best_map_ms);
+  std::printf("{\"bench\":\"state\",\"name\":\"update_sum_ratio\",\"keys\":%llu,\"ratio\":%.2f,"
+              "\"bytes_per_key\":%.1f}\n",
+              static_cast<unsigned long long>(keys), best_state_ms / best_map_ms,
+              static_cast<double>(state.backend->size_bytes()) /
+                  static_cast<double>(state.backend->row_count()));
+  double best_read_ms = 1e300;
+  for (int round = 0; round < 3; ++round) {
+    const auto start = steady::now();
+    for (const auto& batch : batches) {
+      keys_of_batch.assign(batch, column_0);
+      static_cast<void>(
+          state.table->locate(keys_of_batch, state.rows, 0, access::read, state.at).has_value());
+    }
+    best_read_ms = std::min(best_read_ms, ms_since(start));
+  }
+  print_rate("read_headrace", keys, rows, best_read_ms);
+}
+
+struct latencies {
+  std::vector<double> ms;
+  void print(const char* name) {
+    std::sort(ms.begin(), ms.end());
+    const auto at = [&](double part) {
+      return ms[static_cast<std::size_t>(part * static_cast<double>(ms.size() - 1))];
+    };
+    std::printf("{\"bench\":\"state\",\"name\":\"%s\",\"batches\":%zu,\"batch_ms_p50\":%.3f,"
+                "\"batch_ms_p99\":%.3f,\"batch_ms_max\":%.3f}\n",
+                name, ms.size(), at(0.5), at(0.99), ms.back());
+  }
+};
+
+void snapshot_of(std::uint64_t bytes_wanted) {
+  summing state;
+  key_batch keys(state.backend->key(), 128);
+  std::uint64_t next = 0;
+  graph::batch_builder builder(pair_type());
+  while (state.backend->size_bytes() < bytes_wanted) {
+    for (std::size_t i = 0; i < batch_rows; ++i) {
+      builder.column(0).append(static_cast<std::int64_t>(next++));
+      builder.column(1).append(std::int64_t{1});
+      builder.end_row();
+    }
+    state.add(keys, builder.finish());
+  }
+  const auto batches = make_batches(next, 2000);
+  const auto run_batches = [&](auto is_over) {
+    latencies out;
+    for (std::size_t i = 0; !is_over(i); ++i) {
+      const auto start = steady::now();
+      state.add(keys, batches[i % batches.size()]);
+      out.ms.push_back(ms_since(start));
+    }
+    return out;
+  };
+  run_batches([&](std::size_t i) { return i == batches.size(); }).print("batch_without_snapshot");
+
+  const auto start = steady::now();
+  auto job = take(state.backend->snapshot(1));
+  const auto sync_ms = ms_since(start);
+  std::atomic<bool> is_done = false;
+  counting_target target;
+  double run_ms = 0;
+  std::thread writer([&] {
+    const auto run_start = steady::now();
+    static_cast<void>(take(job->run(target)));
+    run_ms = ms_since(run_start);
+    is_done = true;
+  });
+  auto during = run_batches([&](std::size_t) { return is_done.load(); });
+  writer.join();
+  job.reset();
+  during.print("batch_while_snapshot");
+  std::printf("{\"bench\":\"state\",\"name\":\"snapshot\",\"rows\":%llu,\"state_mb\":%.0f,"
+              "\"synchronous_ms\":%.3f,\"asynchronous_ms\":%.0f,\"written_mb\":%.0f}\n",
+              static_cast<unsigned long long>(next), static_cast<double>(bytes_wanted) / 1e6,
+              sync_ms, run_ms, static_cast<double>(target.position()) / 1e6);
+  std::fflush(stdout);
+}
+
+} // namespace
+} // namespace headrace::state
+
+int main(int count, char** arguments) {
+  for (const std::uint64_t keys : {10'000ULL, 1'000'000ULL, 10'000'000ULL})
+    headrace::state::sum_by_key(keys);
+  const auto megabytes = count > 1 ? std::strtoull(arguments[1], nullptr, 10) : 1000;
+  headrace::state::snapshot_of(megabytes * 1'000'000);
+}
