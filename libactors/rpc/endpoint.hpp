@@ -21,6 +21,7 @@
 namespace headrace::actors {
 
 class endpoint;
+class gateway;
 
 /// Where an actor runs.
 enum class placement : std::uint8_t {
@@ -212,6 +213,7 @@ protected:
                    std::function<void(result<any_message>)> then);
 
 private:
+  friend class gateway;
   using message_handler = std::function<void(const any_message&, const address& from, responder)>;
   void handle(std::uint64_t type_id, message_handler action);
   void submit_blocking(std::function<void()> step, std::function<void()> then);

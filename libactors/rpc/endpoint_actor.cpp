@@ -2,8 +2,15 @@
 
 #include "libactors/rpc/caf_types.hpp"
 
+#include <typeinfo>
+
 namespace headrace::actors {
 namespace {
+
+// What `target::post` and `post_mail` enqueue. To compare the element's own type is cheaper than to
+// have CAF match its content.
+using mail_element = caf::mailbox_element_vals<handed_mail>;
+using delivery_element = caf::mailbox_element_vals<handed_delivery>;
 
 actor_environment environment_of(const node_core& core, const std::string& name) {
   return {.time = core.environment.time,
@@ -90,8 +97,7 @@ caf::resumable::resume_result endpoint_actor::resume(caf::execution_unit* on,
 }
 
 caf::invoke_message_result endpoint_actor::consume(caf::mailbox_element& what) {
-  auto& content = what.content();
-  if (!content.match_elements<handed_mail>() && !content.match_elements<handed_delivery>()) {
+  if (typeid(what) != typeid(mail_element) && typeid(what) != typeid(delivery_element)) {
     return caf::event_based_actor::consume(what);
   }
   if (!detached_) {
@@ -114,13 +120,13 @@ void endpoint_actor::hand_over(caf::mailbox_element& what) {
     content_->deliver({kill_order{}});
     return;
   }
-  auto& content = what.content();
-  if (content.match_elements<handed_mail>()) {
-    auto mail = content.get_mutable_as<handed_mail>(0).take();
+  if (typeid(what) == typeid(mail_element)) {
+    auto mail = std::get<0>(static_cast<mail_element&>(what).data()).take();
     record_->on_mail(mail->kind());
     content_->deliver({std::move(mail)});
   } else {
-    content_->deliver(std::move(*content.get_mutable_as<handed_delivery>(0).take()));
+    auto delivery = std::get<0>(static_cast<delivery_element&>(what).data()).take();
+    content_->deliver(std::move(*delivery));
   }
 }
 

@@ -36,7 +36,8 @@ node_core::~node_core() = default;
 
 void node_core::start() {
   spawn_options root_options{.name = std::string(root_name), .kind = "root_supervisor"};
-  const auto where = spawn(std::make_unique<root_supervisor>(), std::move(root_options), {});
+  const auto where =
+      spawn(std::make_unique<root_supervisor>(registry), std::move(root_options), {});
   root_ = find(where);
 }
 

@@ -1,0 +1,127 @@
+#include "libactors/base/option.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+using namespace headrace;
+
+TEST_SUITE("actors/base/option") {
+
+TEST_CASE("options are sorted by key, and each default is a value of its option") {
+  const auto& all = all_options();
+  CHECK(std::is_sorted(all.begin(), all.end(),
+                       [](const auto& a, const auto& b) { return a.key < b.key; }));
+  for (const auto& each : all) {
+    CAPTURE(each.key);
+    CHECK(!each.description.empty());
+    if (!each.default_text.empty()) {
+      configuration settings;
+      CHECK(settings.set(each.key, each.default_text));
+    }
+  }
+}
+
+TEST_CASE("an unknown option is refused with the nearest known one") {
+  configuration settings;
+
+  const auto refused = settings.set("taskmanager.numberOfTaskSlot", "4");
+
+  REQUIRE(!refused);
+  CHECK(refused.error().code == errc::unknown_option);
+  CHECK(refused.error().message ==
+        "unknown option: taskmanager.numberOfTaskSlot, did you mean taskmanager.numberOfTaskSlots");
+  CHECK(settings.set("entirely.different.thing", "1").error().message ==
+        "unknown option: entirely.different.thing");
+}
+
+TEST_CASE("a value that does not fit is refused with what is allowed") {
+  configuration settings;
+  const auto refused = [&](std::string_view key, std::string_view value) {
+    const auto taken = settings.set(key, value);
+    REQUIRE(!taken);
+    CHECK(taken.error().code == errc::bad_option_value);
+    return taken.error().message;
+  };
+
+  CHECK(refused("parallelism.default", "0") ==
+        "bad value of option: parallelism.default, got \"0\", allowed is a whole number, at least "
+        "1, at most 32768");
+  CHECK(refused("parallelism.default", "4x").find("got \"4x\"") != std::string::npos);
+  CHECK(refused("heartbeat.interval", "soon").find("such as 10 s") != std::string::npos);
+  CHECK(refused("heartbeat.interval", "1 fortnight").find("such as 10 s") != std::string::npos);
+  CHECK(refused("heartbeat.interval", "99999999999999999 d").find("at most") != std::string::npos);
+  CHECK(refused("heartbeat.interval", "-1 s").find("at least") != std::string::npos);
+  CHECK(refused("taskmanager.memory.managed.size", "1 kb").find("at least") != std::string::npos);
+  CHECK(refused("state.backend.type", "tape").find("one of hashmap, rocksdb") != std::string::npos);
+  CHECK(refused("restart-strategy.exponential-delay.backoff-multiplier", "nan").find("a number") !=
+        std::string::npos);
+  CHECK(settings.values().empty());
+}
+
+TEST_CASE("durations and sizes are read with their units") {
+  configuration settings;
+  const auto duration_of = [&](std::string_view text) {
+    REQUIRE(settings.set("execution.checkpointing.timeout", text));
+    return settings.get_duration("execution.checkpointing.timeout").count();
+  };
+  const auto size_of = [&](std::string_view text) {
+    REQUIRE(settings.set("taskmanager.memory.managed.size", text));
+    return settings.get_memory_size("taskmanager.memory.managed.size");
+  };
+
+  CHECK(duration_of("1500") == 1'500);
+  CHECK(duration_of("100ms") == 100);
+  CHECK(duration_of(" 10 s ") == 10'000);
+  CHECK(duration_of("1 min") == 60'000);
+  CHECK(duration_of("2 H") == 7'200'000);
+  CHECK(duration_of("1 d") == 86'400'000);
+  CHECK(size_of("64mb") == 64ULL << 20U);
+  CHECK(size_of("1 g") == 1ULL << 30U);
+  CHECK(size_of("16777216") == 16ULL << 20U);
+}
+
+TEST_CASE("what is not set has its default, or nothing") {
+  const configuration settings;
+
+  CHECK(!settings.is_set("heartbeat.interval"));
+  CHECK(settings.get_duration("heartbeat.interval").count() == 1'000);
+  CHECK(settings.get_text("restart-strategy.type") == "exponential-delay");
+  CHECK(settings.get_real("restart-strategy.exponential-delay.backoff-multiplier") == 1.5);
+  CHECK(settings.get_int("parallelism.default") == 0);
+}
+
+TEST_CASE("YAML sets nested and dotted keys, and later files override") {
+  configuration settings;
+
+  REQUIRE(settings.merge_yaml("execution:\n  checkpointing:\n    interval: 5 s\n"
+                              "parallelism.default: 3\n",
+                              "a.yaml"));
+  REQUIRE(settings.merge_yaml("parallelism.default: 4\n", "b.yaml"));
+  REQUIRE(settings.merge_yaml("", "empty.yaml"));
+
+  CHECK(settings.get_duration("execution.checkpointing.interval").count() == 5'000);
+  CHECK(settings.get_int("parallelism.default") == 4);
+}
+
+TEST_CASE("a bad file changes nothing, and is named with its line") {
+  configuration settings;
+  const auto error_of = [&](std::string_view text) {
+    const auto merged = settings.merge_yaml(text, "a.yaml");
+    REQUIRE(!merged);
+    CHECK(settings.values().empty());
+    return merged.error();
+  };
+
+  auto failure = error_of("parallelism.default: 3\nparalelism.default: 4\n");
+  CHECK(failure.code == errc::unknown_option);
+  CHECK(failure.message.find("at a.yaml:2") != std::string::npos);
+  failure = error_of("a: [unclosed\n");
+  CHECK(failure.code == errc::bad_configuration_file);
+  CHECK(failure.message.find("a.yaml:") != std::string::npos);
+  CHECK(error_of("- a\n- b\n").code == errc::bad_configuration_file);
+  CHECK(error_of("parallelism.default: [1, 2]\n").code == errc::bad_configuration_file);
+  CHECK(error_of("just words\n").code == errc::bad_configuration_file);
+}
+
+} // TEST_SUITE("actors/base/option")
