@@ -1,6 +1,7 @@
 #include "libscheduler/checkpoint/checkpoint_coordinator.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace headrace::scheduler {
@@ -10,6 +11,9 @@ namespace {
 /// How long to wait when tasks were not ready to be planned.
 constexpr std::int64_t plan_again_ms = 100;
 
+/// Due only when the tasks wait for a final one.
+constexpr std::int64_t never_ms = std::numeric_limits<std::int64_t>::max();
+
 std::string named(checkpoint_id checkpoint) { return "checkpoint " + std::to_string(checkpoint); }
 
 } // namespace
@@ -18,8 +22,7 @@ checkpoint_coordinator::checkpoint_coordinator(std::shared_ptr<const graph::job_
                                                std::vector<operator_id> coordinators,
                                                std::int64_t now_ms)
     : job_(std::move(job)), coordinators_(std::move(coordinators)),
-      due_ms_(now_ms + job_->checkpoints.interval_ms),
-      is_stopped_(job_->checkpoints.interval_ms <= 0) {}
+      due_ms_(is_periodic() ? now_ms + job_->checkpoints.interval_ms : never_ms) {}
 
 void checkpoint_coordinator::poll(std::int64_t now_ms) {
   if (pending_ && pending_->at != stage::storing && now_ms >= pending_->deadline_ms)
@@ -33,7 +36,7 @@ void checkpoint_coordinator::poll(std::int64_t now_ms) {
 std::optional<std::int64_t> checkpoint_coordinator::next_deadline_ms() const {
   if (pending_)
     return pending_->at == stage::storing ? std::nullopt : std::optional(pending_->deadline_ms);
-  return is_stopped_ ? std::nullopt : std::optional(due_ms_);
+  return is_stopped_ || due_ms_ == never_ms ? std::nullopt : std::optional(due_ms_);
 }
 
 void checkpoint_coordinator::continue_after(checkpoint_id checkpoint) {
@@ -61,7 +64,9 @@ void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned, std
     return;
   if (!planned) {
     pending_.reset();
-    due_ms_ = now_ms + std::min(job_->checkpoints.interval_ms, plan_again_ms);
+    due_ms_ = is_periodic() ? now_ms + std::min(job_->checkpoints.interval_ms, plan_again_ms)
+              : is_final_wanted_ ? now_ms + plan_again_ms
+                                 : never_ms;
     return;
   }
   is_final_wanted_ = false;
@@ -213,8 +218,9 @@ void checkpoint_coordinator::abort(error reason, bool is_failure, std::int64_t n
 }
 
 void checkpoint_coordinator::end(std::int64_t now_ms) {
-  due_ms_ = std::max(pending_->started_ms + job_->checkpoints.interval_ms,
-                     now_ms + job_->checkpoints.min_pause_ms);
+  due_ms_ = is_periodic() ? std::max(pending_->started_ms + job_->checkpoints.interval_ms,
+                                     now_ms + job_->checkpoints.min_pause_ms)
+                          : never_ms;
   pending_.reset();
   if (is_final_wanted_) {
     due_ms_ = now_ms;

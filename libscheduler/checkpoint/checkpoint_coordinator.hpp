@@ -113,6 +113,8 @@ private:
     std::shared_ptr<state::completed_checkpoint> result;
   };
   bool is_pending(checkpoint_id checkpoint, stage at) const;
+  /// Without an interval, only final ones are taken.
+  bool is_periodic() const { return job_->checkpoints.interval_ms > 0; }
   void begin(std::int64_t now_ms);
   void trigger(std::int64_t now_ms);
   void end(std::int64_t now_ms);
