@@ -64,7 +64,7 @@ void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned, std
     return;
   if (!planned) {
     pending_.reset();
-    due_ms_ = is_periodic() ? now_ms + std::min(job_->checkpoints.interval_ms, plan_again_ms)
+    due_ms_ = is_periodic()      ? now_ms + std::min(job_->checkpoints.interval_ms, plan_again_ms)
               : is_final_wanted_ ? now_ms + plan_again_ms
                                  : never_ms;
     return;

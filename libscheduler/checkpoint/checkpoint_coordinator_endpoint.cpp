@@ -170,7 +170,7 @@ void checkpoint_coordinator_endpoint::carry_out(const announce_completed& what) 
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const announce_aborted& what) {
-  log().warn("checkpoint aborted",
+  log().info("checkpoint aborted",
              {{"checkpoint", std::to_string(what.checkpoint)}, {"cause", to_string(what.reason)}});
   for (const planned_task& task : what.tasks) {
     message_builder<schema::CheckpointAborted> news;

@@ -1,6 +1,7 @@
 #include "libscheduler/schedule/job_scheduler.hpp"
 
 #include "libscheduler/failover/failover_strategy.hpp"
+#include "libscheduler/failover/unrecoverable.hpp"
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
@@ -228,6 +229,10 @@ void job_scheduler::fail_tasks(const std::vector<task_index>& failed, const erro
     return;
   }
   failure_ = cause;
+  if (is_unrecoverable(cause)) {
+    fail_job({errc::job_failed, "job does not restart: the failure would come again", cause});
+    return;
+  }
   auto delay_ms = restart_->on_failure(now_ms);
   if (!delay_ms) {
     fail_job({errc::job_failed, delay_ms.error().message, cause});

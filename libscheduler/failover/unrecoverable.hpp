@@ -1,0 +1,12 @@
+#pragma once
+
+#include "libactors/base/error.hpp"
+
+namespace headrace::scheduler {
+
+/// Whether a failure comes again however often a job restarts: what the job's description, its code
+/// or its options say is wrong, or what it reads is not there. Such a job fails at once, whatever
+/// its restart strategy.
+bool is_unrecoverable(const error& failure);
+
+} // namespace headrace::scheduler
