@@ -78,10 +78,11 @@ status mini_cluster::start() {
   services->blob_server = blob_server_;
   services->heartbeat = heartbeat;
   parts_->services = services;
-  dispatcher_ = spawn(node_, std::make_unique<scheduler::dispatcher_endpoint>(
-                                      scheduler::dispatcher_settings{},
-                                      scheduler::make_memory_job_store(), services),
-                      "dispatcher", "dispatcher");
+  dispatcher_ =
+      spawn(node_,
+            std::make_unique<scheduler::dispatcher_endpoint>(
+                scheduler::dispatcher_settings{}, scheduler::make_memory_job_store(), services),
+            "dispatcher", "dispatcher");
   for (std::int32_t i = 0; i < options_.task_executors; ++i)
     start_task_executor();
   return {};

@@ -63,9 +63,10 @@ private:
     job_vertex vertex;
     vertex.id = {head.op.id.high, head.op.id.low};
     vertex.parallelism = head.parallelism;
-    vertex.max_parallelism = head.max_parallelism > 0     ? head.max_parallelism
-                             : settings_.max_parallelism > 0 ? settings_.max_parallelism
-                                                          : derived_max_parallelism(head.parallelism);
+    vertex.max_parallelism = head.max_parallelism > 0 ? head.max_parallelism
+                             : settings_.max_parallelism > 0
+                                 ? settings_.max_parallelism
+                                 : derived_max_parallelism(head.parallelism);
     vertex.slot_sharing_group = head.slot_sharing_group;
     return vertex;
   }
@@ -121,8 +122,8 @@ private:
   const stream_graph& graph_;
   const job_settings& settings_;
   job_graph job_;
-  std::vector<std::size_t> vertex_of_;  ///< by node
-  std::vector<std::int32_t> place_of_;  ///< by node: index into the vertex's operators
+  std::vector<std::size_t> vertex_of_; ///< by node
+  std::vector<std::int32_t> place_of_; ///< by node: index into the vertex's operators
 };
 
 } // namespace

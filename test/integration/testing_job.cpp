@@ -62,7 +62,8 @@ public:
     counts_.put(end, counts_.get(end).value_or(0) + 1);
     context.register_event_timer(end);
   }
-  void on_timer(std::int64_t time_ms, context_type& context, api::collector<finding>& out) override {
+  void on_timer(std::int64_t time_ms, context_type& context,
+                api::collector<finding>& out) override {
     out.emit({1, context.key(), time_ms - second + 1, counts_.get(time_ms).value_or(-1)});
     counts_.remove(time_ms);
   }
@@ -268,7 +269,8 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
       restored.insert(status->restored_checkpoint);
     if (scheduler::is_terminal(status->state)) {
       if (status->state != scheduler::job_state::finished)
-        out.failure = std::string(scheduler::name_of(status->state)) + ": " + to_string(status->failure);
+        out.failure =
+            std::string(scheduler::name_of(status->state)) + ": " + to_string(status->failure);
       for (const auto& vertex : status->vertices)
         out.late_rows += vertex.late_records;
       break;
