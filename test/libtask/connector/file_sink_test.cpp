@@ -4,12 +4,12 @@
 #include "libtask/connector/file/file_writer.hpp"
 #include "libtask/connector/registration.hpp"
 #include "libgraph/data/batch_builder.hpp"
+#include "libactors/base/random.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -54,7 +54,8 @@ public:
   static constexpr int rows_all = 20;
 
   explicit sink_job(testing_file_system& files, std::uint64_t seed)
-      : files_(files), random_(seed), sink_(make_sink({{"sink.rolling-policy.file-size", "12"}})) {}
+      : files_(files), random_(make_seeded_random(seed)),
+        sink_(make_sink({{"sink.rolling-policy.file-size", "12"}})) {}
 
   /// Writes from the last checkpoint to the end of input; the error that stopped it, if one did.
   status run() {
@@ -66,7 +67,7 @@ public:
     std::vector<graph::committable> uncommitted;
     for (int row = checkpoint_.rows; row < rows_all; ++row) {
       HEADRACE_CHECK(writer->write(line("row " + std::to_string(row))));
-      if (random_() % 4 == 0)
+      if (random_->below(4) == 0)
         HEADRACE_CHECK(take_checkpoint(*writer, *committer, uncommitted, row + 1));
     }
     HEADRACE_CHECK(take_checkpoint(*writer, *committer, uncommitted, rows_all));
@@ -112,7 +113,7 @@ private:
     HEADRACE_TRY(auto prepared, writer.prepare_commit(last));
     uncommitted.insert(uncommitted.end(), prepared.begin(), prepared.end());
     HEADRACE_TRY(auto state, writer.snapshot(1));
-    if (!last && random_() % 3 == 0)
+    if (!last && random_->below(3) == 0)
       return {}; // aborted elsewhere: its committables go with the next one
     checkpoint_ = {{std::move(state)}, uncommitted, rows};
     HEADRACE_CHECK(committer.commit(uncommitted));
@@ -121,7 +122,7 @@ private:
   }
 
   testing_file_system& files_;
-  std::mt19937_64 random_;
+  std::unique_ptr<random_source> random_;
   manual_clock clock_;
   std::unique_ptr<graph::sink> sink_;
   completed_checkpoint checkpoint_;
@@ -174,12 +175,12 @@ TEST_CASE("a crash at any step loses and doubles nothing") {
 }
 
 TEST_CASE("crashes of one attempt after the other lose and double nothing") {
-  std::mt19937_64 random(testing::seed());
+  const auto random = make_seeded_random(testing::seed());
   for (int round = 0; round < 100; ++round) {
     testing_file_system files;
-    sink_job job(files, random());
+    sink_job job(files, random->next());
     for (int attempt = 0; attempt < 6 && !job.is_done(); ++attempt) {
-      die_at(files, random() % 60 + 1);
+      die_at(files, random->next() % 60 + 1);
       static_cast<void>(job.run());
       files.intercept({});
       files.crash();
