@@ -17,27 +17,28 @@ struct word_count {
 };
 HEADRACE_STRUCT(word_count, word, count)
 
-/// Splits a line; the buffer is kept from line to line.
+/// Splits a line into lower-cased words; the buffer is kept from word to word.
 class splitter {
 public:
   void operator()(std::string_view line, api::collector<word_count>& out) {
-    word_.clear();
-    for (const char c : line) {
-      const char lower = static_cast<char>(c | 0x20);
-      if (lower >= 'a' && lower <= 'z')
-        word_.push_back(lower);
-      else
-        flush(out);
+    for (std::size_t at = 0; at < line.size();) {
+      const auto begin = at;
+      while (at < line.size() && is_letter(line[at]))
+        ++at;
+      if (at == begin) {
+        ++at;
+        continue;
+      }
+      word_.assign(line, begin, at - begin);
+      for (char& c : word_)
+        c = lower(c);
+      out.emit({word_, 1});
     }
-    flush(out);
   }
 
 private:
-  void flush(api::collector<word_count>& out) {
-    if (!word_.empty())
-      out.emit({word_, 1});
-    word_.clear();
-  }
+  static char lower(char c) { return static_cast<char>(c | 0x20); }
+  static bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
   std::string word_;
 };
 
