@@ -187,7 +187,7 @@ public:
   stream_sink print(std::string label = {}) const {
     graph::option_map options;
     if (!label.empty())
-      options["label"] = std::move(label);
+      options["print-identifier"] = std::move(label);
     return {environment(), add_sink({"print", std::move(options), {}}, "print")};
   }
   /// Gives the rows to the client that runs the job.
