@@ -12,6 +12,7 @@ namespace headrace::state {
 namespace {
 
 constexpr std::size_t piece_rows = 1024;
+constexpr std::size_t fetch_ahead = 16;
 
 struct row_ref {
   std::uint32_t directory;
@@ -36,18 +37,56 @@ public:
     return layout_.row(page, at.row & ((1U << layout_.row_bits) - 1U));
   }
 
-  /// Calls `body(refs, groups)` for all rows, some at a time.
+  std::size_t row_count() const {
+    std::size_t out = 0;
+    for (const auto& directory : image_->directories)
+      out += static_cast<std::size_t>(directory.row_count);
+    return out;
+  }
+
+  /// Calls `body(row_ref, row)` for all rows.
   template <class Body>
-  status for_each_piece(const std::atomic<bool>& is_canceled, Body body) {
+  void for_each_row(Body body) const {
     for (std::uint32_t directory = 0; directory < image_->directories.size(); ++directory) {
       const auto& pages = image_->directories[directory].pages;
-      for (std::uint32_t page = 0; page < pages.size(); ++page) {
-        if (is_canceled.load(std::memory_order_relaxed))
-          return error(errc::checkpoint_expired, "snapshot was canceled");
-        HEADRACE_CHECK(add_page(directory, page, body));
+      for (std::uint32_t number = 0; number < pages.size(); ++number) {
+        const auto& header = *reinterpret_cast<const page_header*>(pages[number]);
+        for (std::uint32_t i = 0; i < header.used; ++i) {
+          if (header.is_live(i))
+            body(row_ref{directory, number << layout_.row_bits | i}, layout_.row(pages[number], i));
+        }
       }
     }
-    return end_piece(body);
+  }
+
+  /// Calls `body(groups)` with the key groups of all rows, in the same order, some at a time.
+  template <class Body>
+  status for_each_piece(const std::atomic<bool>& is_canceled, Body body) {
+    status so_far;
+    std::vector<std::uint16_t> groups;
+    const auto end_piece = [&] {
+      if (is_canceled.load(std::memory_order_relaxed))
+        so_far = error(errc::checkpoint_expired, "snapshot was canceled");
+      if (so_far)
+        so_far = keys_.groups(groups);
+      if (so_far)
+        body(groups);
+      keys_.clear();
+    };
+    for_each_row([&](row_ref at, const std::byte* from) {
+      if (!so_far)
+        return;
+      auto key = stored_key(from, at.row == image_->directories[at.directory].null_row);
+      if (is_map_)
+        key = heap_map::split(key).key;
+      if (auto added = keys_.append_stored(key); !added)
+        so_far = std::move(added);
+      if (keys_.size() == piece_rows)
+        end_piece();
+    });
+    if (so_far)
+      end_piece();
+    return so_far;
   }
 
   void fill(row_ref at, snapshot_row& out) const {
@@ -70,33 +109,6 @@ public:
   }
 
 private:
-  template <class Body>
-  status add_page(std::uint32_t directory, std::uint32_t number, Body& body) {
-    const auto* page = image_->directories[directory].pages[number];
-    const auto& header = *reinterpret_cast<const page_header*>(page);
-    for (std::uint32_t i = 0; i < header.used; ++i) {
-      if (!header.is_live(i))
-        continue;
-      const row_ref at{directory, number << layout_.row_bits | i};
-      auto key =
-          stored_key(layout_.row(page, i), at.row == image_->directories[directory].null_row);
-      if (is_map_)
-        key = heap_map::split(key).key;
-      HEADRACE_CHECK(keys_.append_stored(key));
-      refs_.push_back(at);
-      if (refs_.size() == piece_rows)
-        HEADRACE_CHECK(end_piece(body));
-    }
-    return {};
-  }
-  template <class Body>
-  status end_piece(Body& body) {
-    HEADRACE_CHECK(keys_.groups(groups_));
-    body(refs_, groups_);
-    refs_.clear();
-    keys_.clear();
-    return {};
-  }
   byte_view stored_key(const std::byte* from, bool is_null) const {
     if (layout_.shape == key_shape::bytes)
       return row_layout::bytes_key(from).view();
@@ -107,50 +119,51 @@ private:
   row_layout layout_;
   key_batch keys_;
   bool is_map_;
-  std::vector<row_ref> refs_;
-  std::vector<std::uint16_t> groups_;
 };
 
-/// How many rows each group has, over all tables.
-result<std::vector<std::size_t>> count_rows(std::vector<image_reader>& readers,
-                                            key_group_range groups,
-                                            const std::atomic<bool>& is_canceled) {
-  std::vector<std::size_t> counts(static_cast<std::size_t>(groups.size()));
-  for (auto& reader : readers) {
-    HEADRACE_CHECK(reader.for_each_piece(is_canceled, [&](const auto&, const auto& of_rows) {
-      for (const auto group : of_rows) {
-        HEADRACE_ASSERT(groups.contains(group), "a row is of the subtask's key groups");
-        ++counts[static_cast<std::size_t>(group - groups.first)];
-      }
-    }));
-  }
-  return counts;
+/// The key group of every row of a table, in the order in which the pages hold them: computed once,
+/// read by each pass.
+struct grouped_rows {
+  std::vector<std::uint16_t> groups;
+};
+
+result<grouped_rows> group_rows(image_reader& reader, key_group_range groups,
+                                const std::atomic<bool>& is_canceled,
+                                std::vector<std::size_t>& counts) {
+  grouped_rows out;
+  out.groups.reserve(reader.row_count());
+  HEADRACE_CHECK(reader.for_each_piece(is_canceled, [&](const auto& of_rows) {
+    for (const auto group : of_rows) {
+      HEADRACE_ASSERT(groups.contains(group), "a row is of the subtask's key groups");
+      ++counts[static_cast<std::size_t>(group - groups.first)];
+    }
+    out.groups.insert(out.groups.end(), of_rows.begin(), of_rows.end());
+  }));
+  return out;
 }
 
-/// Sorts the rows of some groups.
-result<sorted_rows> sort_rows(image_reader& reader, key_group_range groups,
-                              const std::atomic<bool>& is_canceled) {
-  struct grouped {
-    std::uint16_t group;
-    row_ref ref;
-  };
-  std::vector<grouped> found;
-  HEADRACE_CHECK(reader.for_each_piece(is_canceled, [&](const auto& refs, const auto& of_rows) {
-    for (std::size_t i = 0; i < refs.size(); ++i) {
-      if (groups.contains(of_rows[i]))
-        found.push_back({of_rows[i], refs[i]});
-    }
-  }));
+/// Sorts the rows of some groups: counts them, then places each.
+sorted_rows sort_rows(const image_reader& reader, const grouped_rows& grouped,
+                      key_group_range groups) {
   sorted_rows out;
   out.ends.resize(static_cast<std::size_t>(groups.size()) + 1);
-  for (const auto& one : found)
-    ++out.ends[static_cast<std::size_t>(one.group - groups.first) + 1];
+  std::size_t total = 0;
+  for (const auto group : grouped.groups) {
+    if (groups.contains(group)) {
+      ++out.ends[static_cast<std::size_t>(group - groups.first) + 1];
+      ++total;
+    }
+  }
   for (std::size_t i = 1; i < out.ends.size(); ++i)
     out.ends[i] += out.ends[i - 1];
-  out.rows.resize(found.size());
+  out.rows.resize(total);
   // Each count is first where its group begins, and where it ends once its rows are placed.
-  for (const auto& one : found)
-    out.rows[out.ends[static_cast<std::size_t>(one.group - groups.first)]++] = one.ref;
+  const auto* group = grouped.groups.data();
+  reader.for_each_row([&](row_ref at, const std::byte*) {
+    if (groups.contains(*group))
+      out.rows[out.ends[static_cast<std::size_t>(*group - groups.first)]++] = at;
+    ++group;
+  });
   return out;
 }
 
@@ -161,8 +174,11 @@ status write_rows(const image_reader& reader, const state_description& descripti
   snapshot_row row;
   row.state = state;
   byte_string elements;
-  for (const auto at : rows) {
-    reader.fill(at, row);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    // Rows of a group lie all over the pages.
+    if (i + fetch_ahead < rows.size())
+      __builtin_prefetch(reader.row(rows[i + fetch_ahead]));
+    reader.fill(rows[i], row);
     if (description.ttl_ms > 0) {
       if (is_expired(row.stamp_ms, description.ttl_ms, now_ms))
         continue;
@@ -196,7 +212,12 @@ result<keyed_state_handle> heap_snapshot_job::run(snapshot_target& target) {
     readers.emplace_back(table, plan_.key, plan_.max_parallelism);
   }
   snapshot_writer writer(*out, std::move(header));
-  HEADRACE_TRY(const auto counts, count_rows(readers, plan_.groups, is_canceled_));
+  std::vector<std::size_t> counts(static_cast<std::size_t>(plan_.groups.size()));
+  std::vector<grouped_rows> grouped;
+  for (auto& reader : readers) {
+    HEADRACE_TRY(auto of_table, group_rows(reader, plan_.groups, is_canceled_, counts));
+    grouped.push_back(std::move(of_table));
+  }
   for (auto first = plan_.groups.first; first < plan_.groups.end;) {
     // As many groups as the references allow, at least one.
     std::size_t rows = 0;
@@ -208,10 +229,8 @@ result<keyed_state_handle> heap_snapshot_job::run(snapshot_target& target) {
              rows + counts[static_cast<std::size_t>(end - plan_.groups.first)] <=
                  plan_.references_max);
     std::vector<sorted_rows> sorted;
-    for (auto& reader : readers) {
-      HEADRACE_TRY(auto of_table, sort_rows(reader, {first, end}, is_canceled_));
-      sorted.push_back(std::move(of_table));
-    }
+    for (std::size_t table = 0; table < readers.size(); ++table)
+      sorted.push_back(sort_rows(readers[table], grouped[table], {first, end}));
     for (auto group = first; group < end; ++group) {
       if (is_canceled_.load(std::memory_order_relaxed))
         return error(errc::checkpoint_expired, "snapshot was canceled");

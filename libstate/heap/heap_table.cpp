@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t chunk_rows = 32;
 
+std::uint32_t index_hash(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
+
 /// Keys of shape fixed, as `locate` reads them.
 struct fixed_keys {
   const std::uint64_t* hashes;
@@ -41,14 +43,17 @@ struct bytes_keys {
 class one_directory {
 public:
   explicit one_directory(heap_directory* directory)
-      : directory_(directory), view_(directory->look()) {}
+      : directory_(directory), view_(directory->look()),
+        token_(std::uint64_t{directory->ordinal} << 32U) {}
   heap_directory* operator[](std::size_t) const { return directory_; }
   const heap_directory::view& look(std::size_t) const { return view_; }
+  std::uint64_t token(std::size_t, std::uint32_t row) const { return token_ | row; }
   void refresh() { view_ = directory_->look(); }
 
 private:
   heap_directory* directory_;
   heap_directory::view view_;
+  std::uint64_t token_;
 };
 
 /// A directory a row; null where the namespace is not there.
@@ -57,6 +62,9 @@ public:
   explicit many_directories(heap_directory* const* directories) : directories_(directories) {}
   heap_directory* operator[](std::size_t index) const { return directories_[index]; }
   heap_directory::view look(std::size_t index) const { return directories_[index]->look(); }
+  std::uint64_t token(std::size_t index, std::uint32_t row) const {
+    return std::uint64_t{directories_[index]->ordinal} << 32U | row;
+  }
   void refresh() {}
 
 private:
@@ -117,64 +125,61 @@ template <class Keys, class Directories>
 void heap_table::locate_rows(const Keys& keys, Directories directories,
                              std::span<const std::uint32_t> rows, access mode, located_rows& out) {
   const auto floor = mode == access::read ? page_pool::no_snapshot : pool_->floor();
-  const bool is_fixed = !description_.layout.is_variable();
+  const bool copies = floor != page_pool::no_snapshot && !description_.layout.is_variable();
   const auto fixed_at = layout_.fixed_at;
-  std::uint32_t hashes[chunk_rows];
+  const std::uint64_t* homes[chunk_rows];
   std::uint32_t numbers[chunk_rows];
+  std::byte* found[chunk_rows];
   for (std::size_t base = 0; base < rows.size(); base += chunk_rows) {
     const auto count = std::min(chunk_rows, rows.size() - base);
+    const auto* chunk = rows.data() + base;
     for (std::size_t i = 0; i < count; ++i) {
-      hashes[i] = static_cast<std::uint32_t>(keys.hashes[rows[base + i]] >> 32U);
-      if (directories[base + i] != nullptr)
-        directories.look(base + i).index.prefetch(hashes[i]);
+      homes[i] = directories[base + i] == nullptr
+                     ? nullptr
+                     : directories.look(base + i).index.home(index_hash(keys.hashes[chunk[i]]));
+      __builtin_prefetch(homes[i], 1);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      numbers[i] = heap_directory::none;
-      if (directories[base + i] == nullptr)
+      found[i] = nullptr;
+      if (homes[i] == nullptr)
         continue;
-      const auto& from = directories.look(base + i);
-      numbers[i] = from.index.guess(hashes[i]);
-      if (numbers[i] != heap_directory::none)
-        __builtin_prefetch(from.row(numbers[i]), 1);
+      numbers[i] = slot_index::view::guess(homes[i], index_hash(keys.hashes[chunk[i]]));
+      if (numbers[i] != heap_directory::none) {
+        found[i] = directories.look(base + i).row(numbers[i]);
+        __builtin_prefetch(found[i], 1);
+      }
     }
+    // No row moves while this loop runs, unless a snapshot makes it copy pages.
+    auto* tokens = out.tokens.data() + base;
+    auto** values = out.values.data() + base;
     for (std::size_t i = 0; i < count; ++i) {
-      const auto row = rows[base + i];
-      auto number = numbers[i];
-      std::byte* at = nullptr;
-      if (number != heap_directory::none && !keys.is_null(row)) [[likely]]
-        at = directories.look(base + i).row(number);
-      if (at == nullptr || !keys.is_equal(row, at)) [[unlikely]] {
-        number = find_or_add(keys.at(row), directories[base + i], mode, floor, out.fresh[base + i]);
-        directories.refresh();
-        if (number == heap_directory::none) {
-          out.tokens[base + i] = located_rows::absent;
-          if (is_fixed)
-            out.values[base + i] = nullptr;
-          continue;
-        }
-        at = directories[base + i]->row(number);
-      }
-      if (floor != page_pool::no_snapshot && is_fixed) [[unlikely]] {
-        at = directories[base + i]->writable(number, floor);
+      const auto row = chunk[i];
+      if (found[i] == nullptr || !keys.is_equal(row, found[i]) || keys.is_null(row) || copies)
+          [[unlikely]] {
+        found[i] = locate_slowly(keys.at(row), directories[base + i], mode, floor,
+                                 out.fresh[base + i], numbers[i]);
         directories.refresh();
       }
-      out.tokens[base + i] = token_of(*directories[base + i], number);
-      if (is_fixed)
-        out.values[base + i] = at + fixed_at;
+      tokens[i] =
+          found[i] == nullptr ? located_rows::absent : directories.token(base + i, numbers[i]);
+      if (!out.values.empty())
+        values[i] = found[i] == nullptr ? nullptr : found[i] + fixed_at;
     }
   }
 }
 
-/// The way for rows that the guess did not find.
-std::uint32_t heap_table::find_or_add(const key_ref& key, heap_directory* from, access mode,
-                                      std::int64_t floor, std::uint8_t& fresh) {
-  if (from == nullptr)
-    return heap_directory::none;
-  const auto found = from->find(key);
-  if (found != heap_directory::none || mode != access::insert)
-    return found;
-  fresh = 1;
-  return from->add(key, floor);
+/// The way for rows that the guess did not find, and for those that must be copied.
+std::byte* heap_table::locate_slowly(const key_ref& key, heap_directory* from, access mode,
+                                     std::int64_t floor, std::uint8_t& fresh,
+                                     std::uint32_t& number) {
+  number = from == nullptr ? heap_directory::none : from->find(key);
+  if (number == heap_directory::none) {
+    if (mode != access::insert)
+      return nullptr;
+    fresh = 1;
+    number = from->add(key, floor);
+  }
+  return mode == access::read ? from->row(number) : from->writable(number, floor);
 }
 
 template <class Directories>

@@ -77,12 +77,9 @@ private:
   void locate_in(const key_batch& keys, Directories directories,
                  std::span<const std::uint32_t> rows, access mode, located_rows& out);
   void locate_nothing(std::size_t count, access mode, located_rows& out) const;
-  static std::uint32_t find_or_add(const key_ref& key, heap_directory* from, access mode,
-                                   std::int64_t floor, std::uint8_t& fresh);
+  static std::byte* locate_slowly(const key_ref& key, heap_directory* from, access mode,
+                                  std::int64_t floor, std::uint8_t& fresh, std::uint32_t& number);
   heap_directory* directory_of(state_namespace space, bool make);
-  static std::uint64_t token_of(const heap_directory& directory, std::uint32_t row) {
-    return std::uint64_t{directory.ordinal} << 32U | row;
-  }
   heap_directory& directory_at(std::uint64_t token) const {
     return *by_ordinal_[static_cast<std::size_t>(token >> 32U)];
   }

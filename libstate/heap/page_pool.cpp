@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t extent_bytes = 512U * 1024U;
 constexpr std::uint32_t pages_an_extent = extent_bytes / page_pool::page_bytes - 1; // first: header
 constexpr std::size_t large_header_bytes = 64;
+constexpr std::size_t sweep_pages_max = 256;
 
 std::byte* pop(std::byte*& head) {
   auto* out = head;
@@ -187,25 +188,30 @@ std::int64_t page_pool::floor_of_holds() {
   std::erase_if(holds_, [](const auto& hold) { return hold->is_released(); });
   if (holds_.size() != before) {
     ++ended_;
-    sweep();
+    unswept_ = retired_.size();
   }
+  sweep_some();
   return holds_.empty() ? no_snapshot : holds_.back()->epoch();
 }
 
-void page_pool::sweep() {
-  std::size_t kept = 0;
-  for (auto& one : retired_) {
+/// Frees what no snapshot reads any more, a bounded number of pages a call, so that the end of a
+/// large snapshot stalls nobody.
+void page_pool::sweep_some() {
+  for (std::size_t i = 0; i < sweep_pages_max && unswept_ > 0; ++i) {
+    auto& one = retired_[--unswept_];
     const bool is_held = std::any_of(holds_.begin(), holds_.end(), [&](const auto& hold) {
       return hold->epoch() >= one.born && hold->epoch() < one.died;
     });
     if (is_held)
-      retired_[kept++] = one;
-    else if (one.size_bytes > 0)
-      free_large(one.memory, one.size_bytes);
+      continue;
+    const auto gone = one;
+    one = retired_.back();
+    retired_.pop_back();
+    if (gone.size_bytes > 0)
+      free_large(gone.memory, gone.size_bytes);
     else
-      release(one.memory, one.size);
+      release(gone.memory, gone.size);
   }
-  retired_.resize(kept);
 }
 
 } // namespace headrace::state

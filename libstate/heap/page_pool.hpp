@@ -63,7 +63,7 @@ public:
   std::int64_t epoch() const { return epoch_; }
   /// The newest epoch that a running snapshot reads; `no_snapshot` when none runs.
   std::int64_t floor() {
-    if (holds_.empty()) [[likely]]
+    if (holds_.empty() && unswept_ == 0) [[likely]]
       return no_snapshot;
     return floor_of_holds();
   }
@@ -95,7 +95,7 @@ private:
   void link(extent* one);
   void unlink(extent* one);
   std::int64_t floor_of_holds();
-  void sweep();
+  void sweep_some();
 
   std::shared_ptr<graph::memory_budget> budget_;
   std::vector<extent*> extents_;
@@ -104,6 +104,7 @@ private:
   std::byte* free_small_ = nullptr;
   std::byte* free_medium_ = nullptr;
   std::vector<retired> retired_;
+  std::size_t unswept_ = 0; ///< the first so many of retired_ wait for the sweep
   std::vector<std::shared_ptr<snapshot_hold>> holds_;
   std::vector<std::pair<std::byte*, std::size_t>> larges_; ///< index is kept in front of each
   std::int64_t epoch_ = 1;

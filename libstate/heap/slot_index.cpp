@@ -2,7 +2,7 @@
 
 #include "libactors/base/assert.hpp"
 
-#include <cstdlib>
+#include <cstring>
 #include <new>
 
 namespace headrace::state {
@@ -18,21 +18,20 @@ slot_index::~slot_index() {
 }
 
 std::uint64_t* slot_index::allocate(std::uint32_t capacity) {
-  auto* out =
-      static_cast<std::uint64_t*>(std::calloc(capacity + slots_behind, sizeof(std::uint64_t)));
-  if (out == nullptr)
-    throw std::bad_alloc();
-  pool_->charge(capacity * sizeof(std::uint64_t));
+  const auto size_bytes = capacity * sizeof(std::uint64_t);
+  auto* out = static_cast<std::uint64_t*>(::operator new(size_bytes, std::align_val_t(64)));
+  std::memset(out, 0, size_bytes);
+  pool_->charge(size_bytes);
   return out;
 }
 
 void slot_index::free_slots(std::uint64_t* slots, std::uint32_t capacity) {
-  std::free(slots); // NOLINT: from calloc, which gives zeroed memory untouched
+  ::operator delete(slots, std::align_val_t(64));
   pool_->discharge(capacity * sizeof(std::uint64_t));
 }
 
 void slot_index::place(std::uint64_t* slots, std::uint32_t mask, std::uint64_t held) {
-  auto slot = static_cast<std::uint32_t>(held >> 32U) & mask;
+  auto slot = home_of(static_cast<std::uint32_t>(held >> 32U), mask);
   while (slots[slot] != 0)
     slot = (slot + 1) & mask;
   slots[slot] = held;
@@ -56,14 +55,14 @@ void slot_index::insert(std::uint32_t hash, std::uint32_t row) {
 void slot_index::erase(std::uint32_t hash, std::uint32_t row) {
   const auto& at = entry_of(hash);
   const auto wanted = static_cast<std::uint64_t>(hash) << 32U | (row + 1U);
-  auto hole = hash & at.mask;
+  auto hole = home_of(hash, at.mask);
   while (at.slots[hole] != wanted) {
     HEADRACE_ASSERT(at.slots[hole] != 0, "row to erase is in the index");
     hole = (hole + 1) & at.mask;
   }
   // Moves back what was pushed past the hole, so that no probe ends early.
   for (auto slot = (hole + 1) & at.mask; at.slots[slot] != 0; slot = (slot + 1) & at.mask) {
-    const auto home = static_cast<std::uint32_t>(at.slots[slot] >> 32U) & at.mask;
+    const auto home = home_of(static_cast<std::uint32_t>(at.slots[slot] >> 32U), at.mask);
     if (((slot - home) & at.mask) >= ((slot - hole) & at.mask)) {
       at.slots[hole] = at.slots[slot];
       hole = slot;

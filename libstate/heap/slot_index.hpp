@@ -27,6 +27,9 @@ public:
   slot_index(const slot_index&) = delete;
   slot_index& operator=(const slot_index&) = delete;
 
+  /// Where probing begins: at groups of four slots, which lie in one cache line.
+  static std::uint32_t home_of(std::uint32_t hash, std::uint32_t mask) { return hash & mask & ~3U; }
+
   /// What a look-up reads, by value: valid until the next insertion.
   struct entry {
     std::uint64_t* slots;
@@ -40,19 +43,18 @@ public:
     const entry& of(std::uint32_t hash) const {
       return entries[static_cast<std::size_t>(static_cast<std::uint64_t>(hash) >> shift)];
     }
-    void prefetch(std::uint32_t hash) const {
+    /// The slots where a probe begins; a cache line to fetch.
+    const std::uint64_t* home(std::uint32_t hash) const {
       const auto& at = of(hash);
-      __builtin_prefetch(at.slots + (hash & at.mask), 1);
+      return at.slots + home_of(hash, at.mask);
     }
     /// Most likely the row with that hash; `none` or another one is no proof that it is not there.
     /// Compares the first slots without a branch each: how far a row was pushed is not predictable.
-    std::uint32_t guess(std::uint32_t hash) const {
-      const auto& at = of(hash);
-      const auto* slots = at.slots + (hash & at.mask);
-      auto held = slots[3];
-      held = is_of(slots[2], hash) ? slots[2] : held;
-      held = is_of(slots[1], hash) ? slots[1] : held;
-      held = is_of(slots[0], hash) ? slots[0] : held;
+    static std::uint32_t guess(const std::uint64_t* home, std::uint32_t hash) {
+      auto held = home[3];
+      held = is_of(home[2], hash) ? home[2] : held;
+      held = is_of(home[1], hash) ? home[1] : held;
+      held = is_of(home[0], hash) ? home[0] : held;
       return is_of(held, hash) ? static_cast<std::uint32_t>(held) - 1 : none;
     }
     static bool is_of(std::uint64_t held, std::uint32_t hash) {
@@ -64,7 +66,7 @@ public:
   template <class Predicate>
   std::uint32_t find(std::uint32_t hash, Predicate is_it) const {
     const auto& at = entry_of(hash);
-    for (std::uint32_t slot = hash & at.mask;; slot = (slot + 1) & at.mask) {
+    for (std::uint32_t slot = home_of(hash, at.mask);; slot = (slot + 1) & at.mask) {
       const auto held = at.slots[slot];
       if (held == 0)
         return none;
@@ -89,7 +91,6 @@ private:
     std::uint32_t prefix = 0; ///< the first `depth` bits of its hashes
   };
   static constexpr std::uint32_t slots_min = 16;
-  static constexpr std::uint32_t slots_behind = 3; ///< empty ones that `guess` may read
   static constexpr std::uint32_t slots_max = 32768;
   static constexpr std::uint32_t depth_max = 17; ///< with 15 slot bits all of the hash is used up
 

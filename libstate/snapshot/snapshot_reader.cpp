@@ -28,9 +28,15 @@ error snapshot_reader::corrupt(std::string what) const {
 
 result<std::unique_ptr<snapshot_reader>> snapshot_reader::open(file_system& files,
                                                                const state_segment& segment) {
+  HEADRACE_TRY(auto file, files.open(segment.path));
+  return open(std::move(file), segment);
+}
+
+result<std::unique_ptr<snapshot_reader>> snapshot_reader::open(std::unique_ptr<readable_file> file,
+                                                               const state_segment& segment) {
   std::unique_ptr<snapshot_reader> made(new snapshot_reader);
   made->segment_ = segment;
-  HEADRACE_TRY(made->file_, files.open(segment.path));
+  made->file_ = std::move(file);
   const auto size = made->file_->size_bytes();
   if (segment.offset > size || segment.size_bytes > size - segment.offset)
     return made->corrupt("file is cut off at " + std::to_string(size) + " bytes of " +

@@ -27,6 +27,10 @@ public:
   static result<std::unique_ptr<snapshot_reader>> open(file_system& files,
                                                        const state_segment& segment);
 
+  /// The same of a file that is open. `segment` says where, and names it in errors.
+  static result<std::unique_ptr<snapshot_reader>> open(std::unique_ptr<readable_file> file,
+                                                       const state_segment& segment);
+
   const snapshot_header& header() const { return header_; }
   /// Visits all rows of one key group (none, outside the snapshot's range). Groups that follow one
   /// another share a block's reading. Ends at the visitor's first error.
