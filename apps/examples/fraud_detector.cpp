@@ -84,6 +84,7 @@ HEADRACE_JOB(env) {
                   api::watermark_strategy<transaction>::monotonous().with_timestamp_assigner(
                       &transaction::time),
                   "transactions")
+      .set_parallelism(1) // so that the transactions of an account keep their order
       .key_by(&transaction::account)
       .process(fraud_detector())
       .name("fraud detector")

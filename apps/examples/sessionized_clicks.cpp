@@ -2,8 +2,7 @@
 //
 //     headrace run libsessionized_clicks.so -- --input clicks.csv [--gap-ms 30000]
 //
-// Lines of the input: user,page,time in milliseconds. Clicks that come after their session was
-// closed start another one; those more than 5 s out of order may do so.
+// Lines of the input: user,page,time in milliseconds, out of order by at most 5 s.
 
 #include "libgraph/api/headrace.hpp"
 
@@ -37,10 +36,19 @@ public:
 
   void open(api::open_context& context) override { open_ = context.value<session>("open session"); }
 
-  void process(const click& in, context_type& context, api::collector<session>&) override {
-    auto now = open_.value_or({in.user, in.time_ms, in.time_ms, 0});
+  void process(const click& in, context_type& context, api::collector<session>& out) override {
+    const session alone{in.user, in.time_ms, in.time_ms, 0};
+    auto now = open_.value_or(alone);
+    if (in.time_ms < now.start_ms - gap_ms_) { // long before the open session
+      out.emit({in.user, in.time_ms, in.time_ms, 1});
+      return;
+    }
     if (now.clicks > 0)
       context.delete_event_timer(now.end_ms + gap_ms_);
+    if (in.time_ms > now.end_ms + gap_ms_) { // the watermark has not closed it yet
+      out.emit(now);
+      now = alone;
+    }
     now.start_ms = std::min(now.start_ms, in.time_ms);
     now.end_ms = std::max(now.end_ms, in.time_ms);
     ++now.clicks;
