@@ -141,13 +141,22 @@ void dispatcher_endpoint::start_master(const job_ptr& job) {
 
 template <class Reply, class Request>
 void dispatcher_endpoint::pass_on(const job_book::running_job& job, const message<Request>& request,
-                                  actors::reply_to<Reply> back) {
+                                  actors::reply_to<Reply> back, answerer<Reply, Request> again) {
   auto answer = std::make_shared<actors::reply_to<Reply>>(std::move(back));
   ask<Reply>(
       job.master, request, settings_.ask_timeout,
-      [answer](const result<message<Reply>>& reply) {
-        if (reply)
+      [this, answer, request, again, asked = job.master](const result<message<Reply>>& reply) {
+        if (reply) {
           answer->send(*reply);
+          return;
+        }
+        const auto code = reply.error().code;
+        const bool is_gone =
+            code == errc::shut_down || code == errc::peer_lost || code == errc::endpoint_not_found;
+        const auto* now = book_.find_running(read_id<job_id>(request.view()->getJob()));
+        const bool is_known_gone = now == nullptr || now->master != asked;
+        if (again != nullptr && is_gone && is_known_gone)
+          (this->*again)(request, std::move(*answer));
         else
           answer->fail(reply.error());
       },
@@ -159,7 +168,8 @@ void dispatcher_endpoint::cancel(const message<schema::CancelJob>& request,
   const auto job = read_id<job_id>(request.view()->getJob());
   if (auto* running = book_.find_running(job)) {
     if (!running->master.is_none()) {
-      pass_on<schema::Acknowledge>(*running, request, std::move(back));
+      pass_on<schema::Acknowledge>(*running, request, std::move(back),
+                                   &dispatcher_endpoint::cancel);
       return;
     }
     running->is_cancel_wanted = true;
@@ -187,7 +197,8 @@ void dispatcher_endpoint::answer_status(const message<schema::RequestJobStatus>&
     if (running->master.is_none())
       back.send(created_status(job, *running));
     else
-      pass_on<schema::JobStatus>(*running, request, std::move(back));
+      pass_on<schema::JobStatus>(*running, request, std::move(back),
+                                 &dispatcher_endpoint::answer_status);
   } else if (const auto* ended = book_.find_ended(job)) {
     back.send(copy_out<schema::JobStatus>(ended->how.view()->getStatus()));
   } else {

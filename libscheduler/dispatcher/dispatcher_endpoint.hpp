@@ -55,10 +55,13 @@ private:
   void after_end(const job_id& job);
   void recover();
 
-  /// Asks a job master and hands its answer on.
+  template <class Reply, class Request>
+  using answerer = void (dispatcher_endpoint::*)(const message<Request>&, actors::reply_to<Reply>);
+  /// Asks a job master and hands its answer on. When the master has ended meanwhile, `again`
+  /// answers from what is known by then.
   template <class Reply, class Request>
   void pass_on(const job_book::running_job& job, const message<Request>& request,
-               actors::reply_to<Reply> back);
+               actors::reply_to<Reply> back, answerer<Reply, Request> again = nullptr);
   /// A status for a job whose master is not there yet.
   static message<schema::JobStatus> created_status(const job_id& job,
                                                    const job_book::running_job& known);
