@@ -58,6 +58,9 @@ std::string_view name_of(errc code) {
     HEADRACE_CODE(registration_refused)
     HEADRACE_CODE(peer_lost)
     HEADRACE_CODE(shut_down)
+    HEADRACE_CODE(connection_failed)
+    HEADRACE_CODE(connection_refused)
+    HEADRACE_CODE(queue_full)
     HEADRACE_CODE(internal)
     HEADRACE_CODE(out_of_memory)
 #undef HEADRACE_CODE

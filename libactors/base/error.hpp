@@ -67,6 +67,9 @@ enum class errc : std::uint16_t {
   registration_refused = 7006,
   peer_lost = 7007,
   shut_down = 7008,
+  connection_failed = 7009,
+  connection_refused = 7010,
+  queue_full = 7011,
 
   internal = 9001,
   out_of_memory = 9002,

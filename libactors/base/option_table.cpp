@@ -7,6 +7,7 @@ namespace headrace {
 const std::vector<option_declaration>& all_options() {
   using enum option_type;
   static const std::vector<option_declaration> table = {
+      {"cluster.id", text, "default", "Name of the cluster; nodes of another one are refused"},
       {"execution.buffer-timeout.interval", duration, "10 ms",
        "How long a partly filled output buffer may wait while input keeps coming; 0 sends at once",
        0, 60'000},
@@ -35,6 +36,8 @@ const std::vector<option_declaration>& all_options() {
        3'600'000},
       {"io.tmp.dirs", text, "",
        "Directory of working files; unset: headrace-<user> in the system's temporary directory"},
+      {"jobmanager.bind-host", text, "127.0.0.1",
+       "Address that the job manager listens on; others than loopback need a shared secret or TLS"},
       {"jobmanager.execution.failover-strategy", text, "region",
        "What is restarted after a task failed: the region that it belongs to, or the whole job",
        std::nullopt, std::nullopt, "region|full"},
@@ -74,6 +77,10 @@ const std::vector<option_declaration>& all_options() {
       {"restart-strategy.type", text, "exponential-delay",
        "What happens after a failure; none: the job has failed", std::nullopt, std::nullopt,
        "exponential-delay|failure-rate|fixed-delay|none"},
+      {"security.shared-secret", text, "",
+       "What all nodes of a cluster know, and prove to each other when they connect"},
+      {"security.shared-secret-file", text, "",
+       "File with the shared secret, in place of security.shared-secret"},
       {"slot.request.timeout", duration, "5 min",
        "A job that waits longer for a slot fails, and says how many are missing", 10},
       {"state.backend.type", text, "hashmap",
@@ -83,11 +90,17 @@ const std::vector<option_declaration>& all_options() {
        "Time between two warnings about a task that does not end after a cancel", 1},
       {"task.cancellation.timeout", duration, "3 min",
        "After this time a task that does not end takes its process down; 0 waits for ever", 0},
+      {"taskmanager.bind-host", text, "127.0.0.1",
+       "Address that a task manager listens on; others than loopback need a shared secret or TLS"},
+      {"taskmanager.host", text, "",
+       "Address that a task manager gives to others; unset: the one that they see it from"},
       {"taskmanager.memory.managed.size", memory_size, "",
        "Memory of all slots together for state and batches; unset: 40 % of the machine's",
        std::int64_t{16} << 20U},
       {"taskmanager.numberOfTaskSlots", integer, "",
        "Slots that a task manager offers; unset: the number of cores", 1, 1'024},
+      {"taskmanager.rpc.port", integer, "0",
+       "Port of a task manager's messages and data; 0: any free one", 0, 65'535},
   };
   return table;
 }

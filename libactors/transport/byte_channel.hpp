@@ -1,0 +1,39 @@
+#pragma once
+
+#include "libactors/base/error.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <sys/uio.h>
+
+namespace headrace::actors {
+
+/// Moves bytes through a connected socket that never blocks: as they are, or through TLS.
+class byte_channel {
+public:
+  enum class outcome : std::uint8_t {
+    done,
+    wants_read,  ///< again when the socket is readable
+    wants_write, ///< again when it is writable
+    closed,      ///< the other side has ended it in order
+    failed,
+  };
+  struct transfer {
+    outcome how = outcome::done;
+    std::size_t bytes = 0;
+    error failure;
+  };
+
+  virtual ~byte_channel() = default;
+  /// Goes on with what must be said before bytes can flow.
+  virtual transfer open() = 0;
+  virtual transfer read(std::span<iovec> into) = 0;
+  virtual transfer write(std::span<iovec> from) = 0;
+  /// Whether a read gives something though the socket is not readable.
+  virtual bool has_pending() const = 0;
+};
+
+std::unique_ptr<byte_channel> make_plain_channel(int fd);
+
+} // namespace headrace::actors

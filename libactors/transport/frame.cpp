@@ -1,0 +1,61 @@
+#include "libactors/transport/frame.hpp"
+
+#include <cstring>
+#include <new>
+
+namespace headrace::actors {
+namespace {
+
+void put_u32(char* out, std::uint32_t value) { std::memcpy(out, &value, sizeof value); }
+std::uint32_t get_u32(const char* in) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, in, sizeof value);
+  return value;
+}
+
+} // namespace
+
+std::size_t outgoing_frame::body_bytes() const {
+  std::size_t total = 0;
+  for (const auto& piece : body) {
+    total += piece.view.size();
+  }
+  return total;
+}
+
+std::size_t outgoing_frame::size_bytes() const {
+  return frame_prefix::size_bytes + header.size() + body_bytes();
+}
+
+aligned_bytes::aligned_bytes(std::size_t size)
+    : data_(static_cast<char*>(::operator new (size, std::align_val_t{alignment})),
+            [](char* gone) { ::operator delete (gone, std::align_val_t{alignment}); }),
+      size_(size) {}
+
+void frame_prefix::encode(char* out) const {
+  put_u32(out, magic);
+  put_u32(out + 4, static_cast<std::uint32_t>(kind)); // the upper half is unused
+  put_u32(out + 8, header_bytes);
+  put_u32(out + 12, body_bytes);
+}
+
+result<frame_prefix> frame_prefix::decode(byte_view in) {
+  if (in.size() < size_bytes || get_u32(in.data()) != magic) {
+    return error(errc::malformed_message, "bytes are no frame of Headrace");
+  }
+  const auto kind = get_u32(in.data() + 4);
+  if (kind > 0xffffU) {
+    return error(errc::malformed_message, "frame has flags that are not known");
+  }
+  return frame_prefix{.kind = static_cast<frame_kind>(kind),
+                      .header_bytes = get_u32(in.data() + 8),
+                      .body_bytes = get_u32(in.data() + 12)};
+}
+
+frame_prefix prefix_of(const outgoing_frame& frame) {
+  return {.kind = frame.kind,
+          .header_bytes = static_cast<std::uint32_t>(frame.header.size()),
+          .body_bytes = static_cast<std::uint32_t>(frame.body_bytes())};
+}
+
+} // namespace headrace::actors

@@ -1,0 +1,68 @@
+#include "libactors/transport/rpc_settings.hpp"
+
+#include "libactors/base/text.hpp"
+#include "libactors/transport/socket.hpp"
+
+#include <utility>
+
+namespace headrace::actors {
+namespace {
+
+constexpr std::uint64_t secret_file_bytes_max = 4'096;
+
+result<byte_string> read_secret(const configuration& from, file_system& files) {
+  const auto given = from.get_text("security.shared-secret");
+  const auto path = from.get_text("security.shared-secret-file");
+  if (path.empty()) {
+    return given;
+  }
+  if (!given.empty()) {
+    return error(errc::bad_option_value,
+                 "security.shared-secret and security.shared-secret-file are both set: choose one");
+  }
+  HEADRACE_TRY(const auto whole, files.read_all(path, secret_file_bytes_max));
+  byte_string secret(trim_text(whole));
+  if (secret.empty()) {
+    return error(errc::bad_option_value,
+                 "security.shared-secret-file is empty: write the secret into " + path);
+  }
+  return secret;
+}
+
+} // namespace
+
+result<rpc_settings> read_rpc_settings(const configuration& from, file_system& files,
+                                       process_role role) {
+  rpc_settings out;
+  out.cluster_id = from.get_text("cluster.id");
+  HEADRACE_TRY(out.secret, read_secret(from, files));
+  if (role == process_role::job_manager) {
+    out.bind = {from.get_text("jobmanager.bind-host"),
+                static_cast<std::uint16_t>(from.get_int("jobmanager.rpc.port"))};
+    out.advertised_host = from.get_text("jobmanager.rpc.address");
+  } else {
+    out.bind = {from.get_text("taskmanager.bind-host"),
+                static_cast<std::uint16_t>(from.get_int("taskmanager.rpc.port"))};
+    out.advertised_host = from.get_text("taskmanager.host");
+  }
+  out.heartbeat_interval = from.get_duration("heartbeat.interval");
+  out.heartbeat_timeout = from.get_duration("heartbeat.timeout");
+  HEADRACE_CHECK(check(out));
+  return out;
+}
+
+status check(const rpc_settings& settings) {
+  if (settings.heartbeat_timeout < 2 * settings.heartbeat_interval) {
+    return error(errc::bad_option_value, "heartbeat.timeout is less than twice heartbeat.interval");
+  }
+  HEADRACE_TRY(const auto where, resolve(settings.bind));
+  if (!is_loopback(where) && settings.secret.empty()) {
+    return error(errc::bad_option_value,
+                 "listening on " + settings.bind.host +
+                     " would let anyone in: set security.shared-secret (the same on all nodes), or "
+                     "listen on 127.0.0.1");
+  }
+  return {};
+}
+
+} // namespace headrace::actors

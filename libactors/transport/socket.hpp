@@ -1,0 +1,61 @@
+#pragma once
+
+#include "libactors/base/result.hpp"
+#include "libactors/transport/address_book.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <sys/socket.h>
+
+namespace headrace::actors {
+
+/// Owns a file descriptor.
+class socket_handle {
+public:
+  socket_handle() = default;
+  explicit socket_handle(int fd) : fd_(fd) {}
+  socket_handle(socket_handle&& other) noexcept : fd_(other.release()) {}
+  socket_handle& operator=(socket_handle&& other) noexcept;
+  ~socket_handle();
+
+  int get() const { return fd_; }
+  bool is_none() const { return fd_ < 0; }
+  int release() {
+    const int out = fd_;
+    fd_ = -1;
+    return out;
+  }
+
+private:
+  int fd_ = -1;
+};
+
+struct socket_address {
+  sockaddr_storage storage{};
+  socklen_t length = 0;
+};
+
+/// Reads an address in numbers; nothing for a name.
+std::optional<socket_address> numeric_address(const host_port& where);
+/// Looks a name up; may block for long. @errors connection_failed  there is no such host
+result<socket_address> resolve(const host_port& where);
+bool is_loopback(const socket_address& where);
+
+/// Listens. @errors connection_failed  in words of the operating system
+result<socket_handle> listen_on(const socket_address& where);
+std::uint16_t port_of(const socket_handle& listening);
+/// Begins to connect; the socket is writable when it is decided (see `connect_outcome`).
+/// @errors connection_refused  nobody listens there
+/// @errors connection_failed   otherwise
+result<socket_handle> begin_connect(const socket_address& where);
+/// How the connecting ended, and of reads and writes: words for `errno`.
+status connect_outcome(int fd);
+error socket_error(const char* doing, int number);
+/// The other end in numbers; empty when it is gone already.
+std::string peer_host_of(int fd);
+/// Sends at once what is written, and lets little wait in the system, so that urgent frames need
+/// not stand behind it.
+void tune(int fd);
+
+} // namespace headrace::actors

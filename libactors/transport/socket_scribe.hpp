@@ -1,0 +1,125 @@
+#pragma once
+
+#include "libactors/transport/byte_channel.hpp"
+#include "libactors/transport/frame_connection.hpp"
+#include "libactors/transport/frame_decoder.hpp"
+#include "libactors/transport/write_queue.hpp"
+
+#include <caf/io/network/default_multiplexer.hpp>
+#include <caf/io/network/event_handler.hpp>
+#include <caf/io/scribe.hpp>
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+namespace headrace::actors {
+
+class socket_connection;
+
+/// One socket of the transport's broker. CAF's own scribe copies what is written into one buffer,
+/// and what is read into messages; this one writes frames from the pieces that they are made of,
+/// and reads bodies to where they stay. Lives on the thread of CAF's multiplexer.
+///
+/// Reads and writes a bounded piece an event, so that a full connection does not keep the others
+/// waiting.
+class socket_scribe final : public caf::io::scribe {
+public:
+  socket_scribe(caf::io::network::default_multiplexer& loop, int fd,
+                std::unique_ptr<byte_channel> channel, std::shared_ptr<opening_receiver> receiver);
+  ~socket_scribe() override;
+
+  /// Begins to wait for events. After it was added to its broker.
+  void launch(bool is_connected);
+  const std::shared_ptr<socket_connection>& connection() const { return connection_; }
+
+  // --- on the multiplexer's thread, for the connection
+  void take_handed();
+  void close(error cause, bool at_once);
+  void set_limits(frame_limits bounds) { decoder_.set_limits(bounds); }
+  std::string addr() const override;
+
+  // --- CAF's side
+  void configure_read(caf::io::receive_policy::config /*config*/) override {}
+  void ack_writes(bool /*enable*/) override {}
+  std::vector<char>& wr_buf() override { return unused_; }
+  std::vector<char>& rd_buf() override { return unused_; }
+  void flush() override {}
+  std::uint16_t port() const override { return 0; }
+  void graceful_shutdown() override;
+  void add_to_loop() override {}
+  void remove_from_loop() override;
+
+private:
+  /// What the multiplexer knows: forwards events. Holds its scribe while it is registered.
+  class handler final : public caf::io::network::event_handler {
+  public:
+    handler(caf::io::network::default_multiplexer& loop, int fd, socket_scribe& owner)
+        : event_handler(loop, fd), owner_(owner) {}
+    void handle_event(caf::io::network::operation what) override { owner_.on_event(what); }
+    void removed_from_loop(caf::io::network::operation what) override;
+    void graceful_shutdown() override {}
+    void want(caf::io::network::operation what, bool wanted);
+
+  private:
+    socket_scribe& owner_;
+    bool reads_ = false;
+    bool writes_ = false;
+    caf::intrusive_ptr<socket_scribe> held_for_read_;
+    caf::intrusive_ptr<socket_scribe> held_for_write_;
+  };
+  enum class phase : std::uint8_t { connecting, opening, open, closed };
+
+  /// Runs `action`; what it throws closes this connection alone.
+  template <class Action>
+  void guard(Action&& action);
+  void on_event(caf::io::network::operation what);
+  void handle(caf::io::network::operation what);
+  void open_channel();
+  void read_some();
+  bool give_frames();
+  void write_some();
+  void tell_if_drained();
+  void finish(error cause);
+
+  handler handler_;
+  std::unique_ptr<byte_channel> channel_;
+  std::shared_ptr<opening_receiver> receiver_;
+  std::shared_ptr<socket_connection> connection_;
+  phase phase_ = phase::connecting;
+  frame_decoder decoder_{unauthenticated_limits()};
+  write_queue queue_;
+  std::vector<outgoing_frame> taken_;
+  std::optional<error> closing_; ///< closes when the queue is empty
+  std::vector<char> unused_;
+};
+
+/// The side of a socket that any thread may call.
+class socket_connection final : public opening_connection {
+public:
+  explicit socket_connection(socket_scribe& scribe) : scribe_(&scribe) {}
+
+  status send(outgoing_frame frame) override;
+  std::size_t queued_bytes() const override { return queued_.load(std::memory_order_relaxed); }
+  void close(error cause) override { end(std::move(cause), false); }
+  void abort(error cause) override { end(std::move(cause), true); }
+  void set_limits(frame_limits bounds) override;
+  void set_queue(queue_bounds bounds) override;
+  std::string peer_host() const override;
+
+private:
+  friend class socket_scribe;
+  void end(error cause, bool at_once);
+  caf::intrusive_ptr<socket_scribe> scribe() const;
+
+  mutable std::mutex guard_;
+  caf::intrusive_ptr<socket_scribe> scribe_; ///< none: closed
+  caf::io::network::multiplexer* loop_ = nullptr;
+  std::vector<outgoing_frame> handed_;
+  bool is_woken_ = false; ///< the loop will look at `handed_`
+  queue_bounds bounds_;
+  std::atomic<std::size_t> queued_{0};
+  std::atomic<bool> wants_drained_{false};
+};
+
+} // namespace headrace::actors
