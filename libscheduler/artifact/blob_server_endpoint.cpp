@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace headrace::scheduler {
 
@@ -10,6 +11,7 @@ namespace headrace::scheduler {
 struct blob_server_endpoint::upload {
   std::deque<put_request> waiting;
   bool is_busy = false;
+  std::uint64_t parts = 0; // that were answered
   std::unique_ptr<writable_file> file;
   sha256 digest;
   std::uint64_t written = 0;
@@ -17,7 +19,9 @@ struct blob_server_endpoint::upload {
 
 namespace {
 
-std::string temporary(const std::string& path) { return path + ".part"; }
+constexpr std::string_view temporary_ending = ".part";
+
+std::string temporary(const std::string& path) { return path + std::string(temporary_ending); }
 
 byte_view part_of(capnp::Data::Reader data) { return {data.asChars().begin(), data.size()}; }
 
@@ -34,6 +38,54 @@ blob_server_endpoint::blob_server_endpoint(blob_server_settings settings,
       [this](const auto& request, auto back) { put(request, std::move(back)); });
   on_ask<schema::GetBlob, schema::BlobPart>(
       [this](const auto& request, auto back) { get(request, std::move(back)); });
+}
+
+void blob_server_endpoint::on_start() {
+  run_blocking<status>(
+      [files = &files_, directory = settings_.directory]() -> status {
+        const auto entries = files->list(directory);
+        if (!entries)
+          return entries.error().code == errc::file_not_found ? status() : entries.error();
+        for (const auto& entry : *entries)
+          if (!entry.is_directory && entry.path.ends_with(temporary_ending))
+            HEADRACE_CHECK(files->remove(entry.path));
+        return {};
+      },
+      [this](const status& swept) {
+        if (!swept)
+          log().warn("broken uploads not removed", {{"cause", to_string(swept.error())}});
+        is_swept_ = true;
+        std::vector<std::string> waiting;
+        for (const auto& [digest, entry] : uploads_)
+          waiting.push_back(digest);
+        for (const auto& digest : waiting)
+          next_put(digest);
+      });
+}
+
+/// Gives the upload up when no part comes for a while.
+void blob_server_endpoint::watch_upload(const std::string& digest) {
+  const auto entry = uploads_.find(digest);
+  if (entry == uploads_.end() || entry->second->file == nullptr)
+    return;
+  after(settings_.upload_idle_max, [this, digest, seen = entry->second->parts] {
+    const auto known = uploads_.find(digest);
+    if (known == uploads_.end() || known->second->is_busy || known->second->parts != seen)
+      return;
+    log().info("upload given up: its next part did not come", {{"digest", digest}});
+    known->second->is_busy = true; // a part that comes now waits for the removal
+    run_blocking<status>(
+        [files = &files_, at = known->second, path = settings_.directory + "/" + digest] {
+          at->file.reset();
+          return files->remove(temporary(path));
+        },
+        [this, digest, at = known->second](const status& removed) {
+          if (!removed)
+            log().warn("broken upload not removed", {{"cause", to_string(removed.error())}});
+          at->is_busy = false;
+          next_put(digest);
+        });
+  });
 }
 
 void blob_server_endpoint::put(const message<schema::PutBlob>& request,
@@ -59,7 +111,7 @@ void blob_server_endpoint::put(const message<schema::PutBlob>& request,
 
 void blob_server_endpoint::next_put(const std::string& digest) {
   const auto entry = uploads_.find(digest);
-  if (entry == uploads_.end() || entry->second->is_busy)
+  if (!is_swept_ || entry == uploads_.end() || entry->second->is_busy)
     return;
   const std::shared_ptr<upload> at = entry->second;
   if (at->waiting.empty()) {
@@ -102,24 +154,39 @@ void blob_server_endpoint::next_put(const std::string& digest) {
       return error(errc::malformed_message,
                    "blob does not have its digest: said " + digest + ", is " + actual);
     }
-    HEADRACE_CHECK(file->sync());
-    HEADRACE_CHECK(file->close());
-    HEADRACE_CHECK(files->rename(temporary(path), path));
+    auto stored = file->sync();
+    if (stored)
+      stored = file->close();
+    if (stored)
+      stored = files->rename(temporary(path), path);
+    if (!stored) {
+      static_cast<void>(files->remove(temporary(path)));
+      return stored.error();
+    }
     return true;
   };
-  run_blocking<result<bool>>(std::move(step), [this, at, back,
-                                               digest](const result<bool>& complete) {
+  auto clean_step = [step = std::move(step), at, path, files = &files_]() -> result<bool> {
+    auto complete = step();
+    if (!complete && at->file != nullptr) { // a next try starts over
+      at->file.reset();
+      static_cast<void>(files->remove(temporary(path)));
+    }
+    return complete;
+  };
+  run_blocking<result<bool>>(std::move(clean_step), [this, at, back,
+                                                     digest](const result<bool>& complete) {
     at->is_busy = false;
+    ++at->parts;
     if (complete) {
       message_builder<schema::PutBlobReply> reply;
       reply->setComplete(*complete);
       back->send(reply.finish());
     } else {
-      at->file.reset(); // a next try starts over
       log().warn("blob part refused", {{"digest", digest}, {"cause", to_string(complete.error())}});
       back->fail(complete.error());
     }
     next_put(digest);
+    watch_upload(digest);
   });
 }
 

@@ -76,6 +76,38 @@ TEST_CASE("a part that does not follow, a name that is no digest, and a giant ar
         errc::message_too_large);
 }
 
+TEST_CASE("an upload that is broken off leaves nothing behind") {
+  testing_cluster cluster;
+  const auto digest = sha256_hex("abcdef");
+  const auto part_file = cluster.directory() / "blobs" / (digest + ".part");
+  CHECK(*put(cluster, digest, 6, 0, "abc") == false);
+  cluster.node->advance(std::chrono::seconds(50));
+  CHECK(std::filesystem::exists(part_file));
+  CHECK(*put(cluster, digest, 6, 3, "d") == false); // it goes on
+  cluster.node->advance(std::chrono::seconds(50));
+  CHECK(std::filesystem::exists(part_file));
+
+  cluster.node->advance(std::chrono::seconds(20));
+
+  CHECK(!std::filesystem::exists(part_file));
+  CHECK(put(cluster, digest, 6, 4, "ef").error().code == errc::malformed_message);
+  CHECK(*put(cluster, digest, 6, 0, "abcdef"));
+}
+
+TEST_CASE("what uploads to an earlier blob server left is removed when the next one starts") {
+  testing_cluster cluster;
+  const auto blobs = cluster.directory() / "blobs";
+  std::filesystem::create_directories(blobs);
+  const auto digest = sha256_hex("abcdef");
+  std::ofstream(blobs / (digest + ".part")) << "abc";
+  std::ofstream(blobs / sha256_hex("whole")) << "whole";
+
+  CHECK(*put(cluster, sha256_hex("x"), 1, 0, "x")); // waits until it has started
+
+  CHECK(!std::filesystem::exists(blobs / (digest + ".part")));
+  CHECK(*get(cluster, sha256_hex("whole"), 0, 9) == "whole");
+}
+
 TEST_CASE("a client uploads a file by its content") {
   testing_cluster cluster;
   std::filesystem::create_directories(cluster.directory());
