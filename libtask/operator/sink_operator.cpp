@@ -169,21 +169,26 @@ void sink_operator::run_next() {
   context_.services.run_blocking(
       [cell = writer_, what, given] {
         const std::lock_guard guard(cell->one_at_a_time);
-        if (cell->closed)
+        // What a complete checkpoint holds is committed even when the task has ended.
+        if (cell->closed && what->what != command::kind::commit)
           return;
-        try {
-          *given = carry_out(*cell, *what);
-        } catch (const graph::failure& failed) {
-          given->failure = failed.cause();
-        } catch (const std::exception& failed) {
-          given->failure = error(errc::output_failed, failed.what());
-        }
+        *given = try_to_carry_out(*cell, *what);
       },
       [this, what, given] {
         running_ = false;
         finish(*what, std::move(*given));
         run_next();
       });
+}
+
+sink_operator::outcome sink_operator::try_to_carry_out(writer_cell& cell, const command& what) {
+  try {
+    return carry_out(cell, what);
+  } catch (const graph::failure& failed) {
+    return {failed.cause(), {}, {}};
+  } catch (const std::exception& failed) {
+    return {error(errc::output_failed, failed.what()), {}, {}};
+  }
 }
 
 sink_operator::outcome sink_operator::carry_out(writer_cell& cell, const command& what) {
@@ -274,9 +279,16 @@ void sink_operator::store_state(byte_string writer_state) {
 }
 
 void sink_operator::close() {
+  auto commits = std::make_shared<std::deque<command>>();
+  for (auto& waiting : commands_)
+    if (waiting.what == command::kind::commit)
+      commits->push_back(std::move(waiting));
+  commands_.clear();
   context_.services.run_blocking(
-      [cell = writer_] {
+      [cell = writer_, commits] {
         const std::lock_guard guard(cell->one_at_a_time);
+        for (const auto& commit : *commits) // what fails is committed by who restores it
+          static_cast<void>(try_to_carry_out(*cell, commit));
         if (cell->closed.exchange(true) || cell->writer == nullptr)
           return;
         static_cast<void>(cell->writer->close());

@@ -44,7 +44,8 @@ private:
   struct command;
   void enqueue(command next);
   void run_next();
-  /// What the executor does for a command.
+  /// What the executor does for a command; what others throw becomes its failure.
+  static outcome try_to_carry_out(writer_cell& cell, const command& what);
   static outcome carry_out(writer_cell& cell, const command& what);
   void finish(const command& what, outcome given);
   void store_state(byte_string writer_state);

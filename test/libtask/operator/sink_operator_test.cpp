@@ -74,6 +74,19 @@ TEST_CASE("what a checkpoint prepared is committed when it is complete, not befo
   CHECK_FALSE(sink.harness.chain->has_unfinished_work());
 }
 
+TEST_CASE("a task that ends right behind a completed checkpoint still commits it") {
+  sink_fixture sink(true);
+  sink.harness.push(numbers({1, 2}));
+  sink.harness.snapshot(1);
+  sink.harness.push(numbers({3})); // is being written
+  CHECK(sink.harness.chain->notify_completed(1));
+
+  sink.harness.chain->close();
+  sink.harness.services.run_steps();
+
+  CHECK(sink.log->all_committed() == std::vector<std::int64_t>{1, 2});
+}
+
 TEST_CASE("an aborted checkpoint's rows are committed with the next one") {
   sink_fixture sink(true);
   sink.harness.push(numbers({1}));
