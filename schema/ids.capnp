@@ -13,6 +13,7 @@ struct ExecutionAttempt {
   vertex @0 :Id128;
   subtask @1 :Int32;
   attempt @2 :Int32;
+  generation @3 :Int32; # of the job: rises by one each time that it is recovered
 }
 
 # What one attempt of a producer writes for one intermediate result.

@@ -75,6 +75,22 @@ struct CancelJob {
   job @0 :Ids.Id128;
 }
 
+# Client -> dispatcher -> job master: takes a last checkpoint, keeps it, then ends the job as a cancel
+# does. Answered by StopJobReply once the checkpoint is lasting; without one the job goes on.
+struct StopJob {
+  job @0 :Ids.Id128;
+}
+struct StopJobReply {
+  checkpoint @0 :Int64;
+  path @1 :Text;
+}
+
+# The process -> dispatcher -> each job master: take a last checkpoint, then stop to run, so that the
+# next dispatcher runs the jobs on. Answered by Acknowledge when all are suspended.
+struct SuspendJobs {
+  timeoutMs @0 :Int64;          # for the checkpoint; then without one
+}
+
 struct ListJobs {}
 struct JobList {
   jobs @0 :List(JobStatus);

@@ -52,3 +52,9 @@ struct Disconnect {
   job @1 :Ids.Id128;
   cause @2 :Text;
 }
+
+# The process -> its task executor: take leave of all peers, run nothing more. Answered by
+# Acknowledge.
+struct LeaveCluster {
+  cause @0 :Text;
+}

@@ -91,6 +91,7 @@ FOLDERS = """
 
     apps/cluster
     apps/node
+    apps/client
     apps/shell
     apps/run
     apps/nexmark

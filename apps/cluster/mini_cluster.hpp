@@ -1,14 +1,11 @@
 #pragma once
 
-#include "libgraph/connector/registry.hpp"
-#include "libgraph/function/function.hpp"
-#include "libactors/base/file_system.hpp"
-#include "libactors/base/option.hpp"
-#include "libactors/rpc/node.hpp"
+#include "apps/cluster/job_manager_process.hpp"
+#include "apps/cluster/task_manager_process.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,9 +24,9 @@ struct mini_cluster_options {
   std::function<void(std::string_view)> print;
 };
 
-/// A whole cluster on one node: blob server, resource manager, dispatcher and task executors, the
-/// same actors as in processes of their own. Reads no clock and starts no thread itself, so it runs
-/// on a deterministic node as it runs on threads.
+/// A whole cluster on one node: the parts of a job manager and of task managers, the same actors as
+/// in processes of their own. Reads no clock and starts no thread itself, so it runs on a
+/// deterministic node as it runs on threads.
 ///
 /// Its actors end with the node: shut the node down first, then drop this.
 class mini_cluster {
@@ -37,28 +34,25 @@ public:
   /// All references live longer than the node.
   mini_cluster(actors::node& on, headrace::file_system& files, graph::job_code_loader& code,
                mini_cluster_options options);
-  ~mini_cluster();
-  mini_cluster(const mini_cluster&) = delete;
-  mini_cluster& operator=(const mini_cluster&) = delete;
 
   /// Starts what the options name. @errors storage_failed  the directory cannot be made
   status start();
 
-  const actors::address& dispatcher() const { return dispatcher_; }
-  const actors::address& blob_server() const { return blob_server_; }
-  const actors::address& resource_manager() const { return resource_manager_; }
+  const actors::address& dispatcher() const { return job_manager_.dispatcher(); }
+  const actors::address& blob_server() const { return job_manager_.blob_server(); }
+  const actors::address& resource_manager() const { return job_manager_.resource_manager(); }
   const std::vector<actors::address>& task_executors() const { return task_executors_; }
-  /// One more, or one in the place of one that was lost.
+  /// One more, or one in the place of one that was lost. After `start`.
   actors::address start_task_executor();
 
 private:
-  struct parts;
   actors::node& node_;
+  headrace::file_system& files_;
+  graph::job_code_loader& code_;
   mini_cluster_options options_;
-  std::unique_ptr<parts> parts_;
-  actors::address dispatcher_;
-  actors::address blob_server_;
-  actors::address resource_manager_;
+  graph::connector_registry connectors_;
+  job_manager_process job_manager_;
+  std::optional<task_manager_process> task_manager_; // once the resource manager is there
   std::vector<actors::address> task_executors_;
 };
 

@@ -1,8 +1,9 @@
 // Counts the words of a file, or of the files of a directory.
 //
-//     headrace run libword_count.so -- --input PATH --output DIRECTORY
+//     headrace run libword_count.so -- --input PATH --output DIRECTORY [--rows-per-second N]
 //
 // A word is a maximal run of ASCII letters, lower-cased. Writes lines "word,count", one a word.
+// Each reader takes at most N lines a second, which makes time to watch the job.
 
 #include "libgraph/api/headrace.hpp"
 
@@ -47,7 +48,8 @@ HEADRACE_JOB(env) {
   const auto output = env.arguments().get("output");
 
   env.set_job_name("word count");
-  env.from_source(api::file_source::lines(input))
+  env.from_source(api::file_source::lines(input).option(
+                      "rows-per-second", env.arguments().get("rows-per-second", "0")))
       .flat_map(splitter())
       .name("split")
       .key_by(&word_count::word)

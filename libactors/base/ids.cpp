@@ -48,7 +48,9 @@ result<std::pair<std::uint64_t, std::uint64_t>> from_hex(std::string_view text) 
 }
 
 std::string to_string(const execution_attempt_id& id) {
-  return to_string(id.vertex) + '_' + std::to_string(id.subtask) + '_' + std::to_string(id.attempt);
+  const auto generation = id.generation == 0 ? std::string() : std::to_string(id.generation) + '.';
+  return to_string(id.vertex) + '_' + std::to_string(id.subtask) + '_' + generation +
+         std::to_string(id.attempt);
 }
 
 std::string to_string(const partition_id& id) {

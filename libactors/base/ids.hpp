@@ -56,8 +56,11 @@ struct execution_attempt_id {
   vertex_id vertex;
   std::int32_t subtask = 0;
   std::int32_t attempt = 0;
+  std::int32_t generation = 0; ///< of the job: rises by one each time that it is recovered
   friend auto operator<=>(const execution_attempt_id&, const execution_attempt_id&) = default;
 };
+/// E.g. "<vertex>_<subtask>_<attempt>"; of a recovered job
+/// "<vertex>_<subtask>_<generation>.<attempt>".
 std::string to_string(const execution_attempt_id& id);
 
 /// Names one partition of an intermediate result: what one attempt of a producer writes.
@@ -93,7 +96,8 @@ struct std::hash<headrace::execution_attempt_id> {
     return headrace::mix64(
         std::hash<headrace::vertex_id>{}(id.vertex) ^
         (static_cast<std::uint64_t>(static_cast<std::uint32_t>(id.subtask)) << 32U |
-         static_cast<std::uint32_t>(id.attempt)));
+         static_cast<std::uint32_t>(id.attempt)) ^
+        static_cast<std::uint64_t>(static_cast<std::uint32_t>(id.generation)) << 16U);
   }
 };
 template <>

@@ -30,10 +30,18 @@ const std::vector<option_declaration>& all_options() {
        "After this time a checkpoint that is not complete is given up", 10},
       {"execution.checkpointing.tolerable-failed-checkpoints", integer, "0",
        "How many checkpoints may fail in a row before the job is restarted", 0, 1'000'000},
+      {"cluster.services.shutdown-timeout", duration, "30 s",
+       "How long a process that was told to stop may take for it, the last checkpoints of its jobs "
+       "included; then it ends at once",
+       100, 3'600'000},
       {"heartbeat.interval", duration, "1 s", "Time between two heartbeats to a peer", 10, 60'000},
       {"heartbeat.timeout", duration, "10 s",
        "A peer that is silent for so long is lost; at least twice heartbeat.interval", 50,
        3'600'000},
+      {"high-availability.storageDir", text, "",
+       "Directory where a job manager keeps job graphs, artifacts and checkpoints, so that the "
+       "next "
+       "one runs its jobs on; unset: jobmanager below io.tmp.dirs"},
       {"io.tmp.dirs", text, "",
        "Directory of working files; unset: headrace-<user> in the system's temporary directory"},
       {"jobmanager.bind-host", text, "127.0.0.1",
@@ -44,6 +52,7 @@ const std::vector<option_declaration>& all_options() {
       {"jobmanager.rpc.address", text, "",
        "Host of the job manager that task managers register at"},
       {"jobmanager.rpc.port", integer, "6123", "Port of the job manager's messages", 0, 65'535},
+      {"log.file", text, "", "File that log lines are added to; unset: standard error"},
       {"log.level", text, "info", "Least severe lines that are logged", std::nullopt, std::nullopt,
        "trace|debug|info|warn|error|off"},
       {"parallelism.default", integer, "",

@@ -33,9 +33,10 @@ inline void write(schema::ExecutionAttempt::Builder out, const execution_attempt
   write(out.initVertex(), id.vertex);
   out.setSubtask(id.subtask);
   out.setAttempt(id.attempt);
+  out.setGeneration(id.generation);
 }
 inline execution_attempt_id read_attempt(schema::ExecutionAttempt::Reader in) {
-  return {read_id<vertex_id>(in.getVertex()), in.getSubtask(), in.getAttempt()};
+  return {read_id<vertex_id>(in.getVertex()), in.getSubtask(), in.getAttempt(), in.getGeneration()};
 }
 
 inline void write(schema::Partition::Builder out, const partition_id& id) {

@@ -52,8 +52,21 @@ void checkpoint_coordinator::on_awaited(bool are_all_waiting, std::int64_t now_m
   poll(now_ms);
 }
 
+void checkpoint_coordinator::request(std::int64_t now_ms) {
+  if (is_stopped_) {
+    actions_.emplace_back(
+        answer_request{0, {errc::checkpoint_declined, "no checkpoint is taken: job is over"}});
+    return;
+  }
+  is_requested_ = true;
+  if (!pending_)
+    due_ms_ = std::min(due_ms_, now_ms);
+  poll(now_ms);
+}
+
 void checkpoint_coordinator::begin(std::int64_t now_ms) {
   pending& next = pending_.emplace();
+  next.is_requested = std::exchange(is_requested_, false);
   next.started_ms = now_ms;
   next.deadline_ms = now_ms + job_->checkpoints.timeout_ms;
   actions_.emplace_back(plan_tasks{});
@@ -63,10 +76,11 @@ void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned, std
   if (!pending_ || pending_->at != stage::planning)
     return;
   if (!planned) {
+    is_requested_ = is_requested_ || pending_->is_requested;
     pending_.reset();
-    due_ms_ = is_periodic()      ? now_ms + std::min(job_->checkpoints.interval_ms, plan_again_ms)
-              : is_final_wanted_ ? now_ms + plan_again_ms
-                                 : never_ms;
+    due_ms_ = is_periodic()     ? now_ms + std::min(job_->checkpoints.interval_ms, plan_again_ms)
+              : is_wanted_now() ? now_ms + plan_again_ms
+                                : never_ms;
     return;
   }
   is_final_wanted_ = false;
@@ -196,12 +210,17 @@ void checkpoint_coordinator::on_stored(checkpoint_id checkpoint, const status& o
   failures_ = 0;
   ++completed_count_;
   actions_.emplace_back(announce_completed{checkpoint, pending_->plan.acknowledge});
+  if (pending_->is_requested)
+    actions_.emplace_back(answer_request{checkpoint, {}});
   end(now_ms);
 }
 
 void checkpoint_coordinator::abort(error reason, bool is_failure, std::int64_t now_ms) {
+  is_failure = is_failure && !pending_->is_requested; // who requested it is told instead
   if (pending_->id != 0)
     actions_.emplace_back(announce_aborted{pending_->id, pending_->plan.acknowledge, reason});
+  if (pending_->is_requested)
+    actions_.emplace_back(answer_request{pending_->id, reason});
   end(now_ms);
   if (!is_failure)
     return;
@@ -222,7 +241,7 @@ void checkpoint_coordinator::end(std::int64_t now_ms) {
                                      now_ms + job_->checkpoints.min_pause_ms)
                           : never_ms;
   pending_.reset();
-  if (is_final_wanted_) {
+  if (is_wanted_now()) {
     due_ms_ = now_ms;
     poll(now_ms);
   }
@@ -233,6 +252,8 @@ void checkpoint_coordinator::stop(const error& reason) {
   is_final_wanted_ = false;
   if (pending_ && pending_->at != stage::storing)
     abort(reason, false, pending_->started_ms);
+  if (std::exchange(is_requested_, false))
+    actions_.emplace_back(answer_request{0, reason});
 }
 
 std::vector<checkpoint_action> checkpoint_coordinator::take_actions() {

@@ -50,13 +50,18 @@ struct announce_aborted {
   std::vector<planned_task> tasks;
   error reason;
 };
+/// The requested checkpoint is lasting, or has failed.
+struct answer_request {
+  checkpoint_id checkpoint = 0;
+  error failure; ///< code none: it is lasting
+};
 /// More checkpoints failed in a row than are tolerated.
 struct give_up {
   error reason;
 };
 using checkpoint_action =
     std::variant<plan_tasks, prepare_storage, snapshot_coordinators, trigger_tasks,
-                 store_checkpoint, announce_completed, announce_aborted, give_up>;
+                 store_checkpoint, announce_completed, announce_aborted, answer_request, give_up>;
 
 /// Takes a job's checkpoints, one at a time. Facts and time in, actions out. Pure; lives in its
 /// endpoint's turns.
@@ -78,6 +83,9 @@ public:
   void continue_after(checkpoint_id checkpoint);
   /// A task waits for a checkpoint: one more is begun as soon as may be when all triggered ones do.
   void on_awaited(bool are_all_waiting, std::int64_t now_ms);
+
+  /// One more is begun as soon as may be, after a pending one: answered by answer_request.
+  void request(std::int64_t now_ms);
 
   void on_plan(const result<checkpoint_plan>& planned, std::int64_t now_ms);
   void on_prepared(checkpoint_id checkpoint, const status& outcome, std::int64_t now_ms);
@@ -105,6 +113,7 @@ private:
   struct pending {
     checkpoint_id id = 0;
     stage at = stage::planning;
+    bool is_requested = false;
     std::int64_t started_ms = 0; // of the coordinator's clock
     std::int64_t deadline_ms = 0;
     checkpoint_plan plan;
@@ -115,6 +124,8 @@ private:
   bool is_pending(checkpoint_id checkpoint, stage at) const;
   /// Without an interval, only final ones are taken.
   bool is_periodic() const { return job_->checkpoints.interval_ms > 0; }
+  /// Whether one is to begin without waiting for its time.
+  bool is_wanted_now() const { return is_final_wanted_ || is_requested_; }
   void begin(std::int64_t now_ms);
   void trigger(std::int64_t now_ms);
   void end(std::int64_t now_ms);
@@ -127,6 +138,7 @@ private:
   checkpoint_id next_id_ = 1;
   std::int64_t due_ms_ = 0;
   bool is_final_wanted_ = false;
+  bool is_requested_ = false; // and not yet begun
   bool is_stopped_ = false;
   std::optional<pending> pending_;
   std::int32_t failures_ = 0; // in a row

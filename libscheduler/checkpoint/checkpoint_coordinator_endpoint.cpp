@@ -79,6 +79,8 @@ void checkpoint_coordinator_endpoint::on_mail(actors::mail_ptr content) {
     else
       core_->on_coordinator_snapshot(what.checkpoint, what.source, std::move(what.failure), now);
   });
+  open_mail<checkpoint_requested>(received,
+                                  [&](const checkpoint_requested&) { core_->request(now); });
   open_mail<job_over>(received, [this](const job_over& what) { end(what); });
   proceed();
 }
@@ -189,6 +191,13 @@ void checkpoint_coordinator_endpoint::carry_out(const announce_aborted& what) {
       });
 }
 
+void checkpoint_coordinator_endpoint::carry_out(const answer_request& what) {
+  requested_checkpoint_ended news{what.checkpoint, {}, what.failure};
+  if (news.failure.code == errc::none)
+    news.path = completed_.back()->directory;
+  post(job_master_, std::move(news));
+}
+
 void checkpoint_coordinator_endpoint::carry_out(const give_up& what) {
   post(job_master_, too_many_checkpoint_failures{what.reason});
 }
@@ -234,10 +243,6 @@ void checkpoint_coordinator_endpoint::restore(const restore_requested& request) 
 
 void checkpoint_coordinator_endpoint::read_first(std::uint64_t epoch) {
   const graph::checkpoint_spec& spec = options_.job->checkpoints;
-  if (spec.interval_ms <= 0 && spec.restore_from.empty()) {
-    answer_restore(epoch);
-    return;
-  }
   struct first_read {
     result<checkpoint_ptr> own = checkpoint_ptr();
     result<checkpoint_ptr> foreign = checkpoint_ptr();

@@ -52,6 +52,10 @@ struct checkpoint_awaited {
   static constexpr auto kind = job_mail_kind::checkpoint_awaited;
   bool are_all_waiting = false;
 };
+/// Take one as soon as the tasks can. Answered by requested_checkpoint_ended.
+struct checkpoint_requested {
+  static constexpr auto kind = job_mail_kind::checkpoint_requested;
+};
 /// No more checkpoints; keep or remove those that are there. Answered by cleaned_up.
 struct job_over {
   static constexpr auto kind = job_mail_kind::job_over;
@@ -83,6 +87,13 @@ struct checkpoint_progress {
   std::uint32_t completed = 0;
   checkpoint_id newest = 0;
   std::string newest_path;
+};
+/// The checkpoint that was requested is lasting, or has failed.
+struct requested_checkpoint_ended {
+  static constexpr auto kind = job_mail_kind::requested_checkpoint_ended;
+  checkpoint_id checkpoint = 0;
+  std::string path;
+  error failure; ///< code none: it is lasting
 };
 /// The job is to restart.
 struct too_many_checkpoint_failures {

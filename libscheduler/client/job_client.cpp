@@ -128,6 +128,13 @@ headrace::status job_client::cancel(const job_id& job) {
   return {};
 }
 
+result<kept_checkpoint> job_client::stop(const job_id& job, std::chrono::milliseconds longest) {
+  HEADRACE_TRY(const auto reply, through_.ask_and_wait<schema::StopJobReply>(
+                                     dispatcher_, about<schema::StopJob>(job), longest));
+  const auto view = reply.view();
+  return kept_checkpoint{view->getCheckpoint(), view->getPath().cStr()};
+}
+
 result<collected_batches> job_client::fetch(const job_id& job, const operator_id& sink,
                                             std::uint64_t offset) {
   message_builder<schema::FetchCollected> request;

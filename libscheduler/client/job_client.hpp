@@ -26,6 +26,12 @@ struct job_outcome {
   std::uint32_t completed_checkpoints = 0;
 };
 
+/// The last checkpoint of a job that was stopped.
+struct kept_checkpoint {
+  checkpoint_id checkpoint = 0;
+  std::string path;
+};
+
 /// Rows that a collecting sink made visible, encoded as by batch_codec.
 struct collected_batches {
   std::uint64_t next_offset = 0;
@@ -54,6 +60,10 @@ public:
                            std::chrono::milliseconds longest = std::chrono::milliseconds(0));
   /// Returns once the job is being canceled; `wait` tells when it is.
   headrace::status cancel(const job_id& job);
+  /// Ends the job with a last checkpoint, which is kept; waits until that is lasting.
+  /// @errors checkpoint_declined and what the checkpoint failed with: the job goes on
+  result<kept_checkpoint> stop(const job_id& job,
+                               std::chrono::milliseconds longest = std::chrono::minutes(10));
   /// Batches from `offset` on; what lies before it is forgotten. Empty when none are there yet.
   result<collected_batches> fetch(const job_id& job, const operator_id& sink, std::uint64_t offset);
 

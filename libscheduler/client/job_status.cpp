@@ -2,6 +2,8 @@
 
 #include "libactors/message/ids_codec.hpp"
 
+#include <utility>
+
 namespace headrace::scheduler {
 namespace {
 
@@ -19,29 +21,42 @@ vertex_status read_vertex(schema::VertexStatus::Reader in) {
   return out;
 }
 
+result<job_status> read_status(schema::JobStatus::Reader in) {
+  job_status out;
+  out.id = read_id<job_id>(in.getJob());
+  out.name = in.getName().cStr();
+  out.state = static_cast<job_state>(in.getState());
+  if (out.state > job_state::reconciling)
+    return error(errc::malformed_message,
+                 "job status has an unknown state: " + std::to_string(static_cast<int>(out.state)));
+  out.started_ms = in.getStartedMs();
+  out.ended_ms = in.getEndedMs();
+  out.restarts = in.getRestarts();
+  out.completed_checkpoints = in.getCompletedCheckpoints();
+  out.last_checkpoint = in.getLastCheckpoint();
+  out.last_checkpoint_path = in.getLastCheckpointPath().cStr();
+  out.restored_checkpoint = in.getRestoredCheckpoint();
+  for (const auto vertex : in.getVertices())
+    out.vertices.push_back(read_vertex(vertex));
+  out.failure = read_error(in.getFailure());
+  out.waiting_for = in.getWaitingFor().cStr();
+  return out;
+}
+
 } // namespace
 
 result<job_status> read_job_status(const message<schema::JobStatus>& from) {
-  return checked_read([&]() -> result<job_status> {
+  return checked_read([&] { return read_status(*from.view()); });
+}
+
+result<std::vector<job_status>> read_job_list(const message<schema::JobList>& from) {
+  return checked_read([&]() -> result<std::vector<job_status>> {
+    std::vector<job_status> out;
     const auto in = from.view();
-    job_status out;
-    out.id = read_id<job_id>(in->getJob());
-    out.name = in->getName().cStr();
-    out.state = static_cast<job_state>(in->getState());
-    if (out.state > job_state::reconciling)
-      return error(errc::malformed_message, "job status has an unknown state: " +
-                                                std::to_string(static_cast<int>(out.state)));
-    out.started_ms = in->getStartedMs();
-    out.ended_ms = in->getEndedMs();
-    out.restarts = in->getRestarts();
-    out.completed_checkpoints = in->getCompletedCheckpoints();
-    out.last_checkpoint = in->getLastCheckpoint();
-    out.last_checkpoint_path = in->getLastCheckpointPath().cStr();
-    out.restored_checkpoint = in->getRestoredCheckpoint();
-    for (const auto vertex : in->getVertices())
-      out.vertices.push_back(read_vertex(vertex));
-    out.failure = read_error(in->getFailure());
-    out.waiting_for = in->getWaitingFor().cStr();
+    for (const auto job : in->getJobs()) {
+      HEADRACE_TRY(auto one, read_status(job));
+      out.push_back(std::move(one));
+    }
     return out;
   });
 }

@@ -40,6 +40,8 @@ struct job_status {
   std::string waiting_for; ///< empty: nothing
 };
 
+/// Reads the statuses of a list. @errors malformed_message
+result<std::vector<job_status>> read_job_list(const message<schema::JobList>& from);
 /// Reads a status off the wire. @errors malformed_message
 result<job_status> read_job_status(const message<schema::JobStatus>& from);
 

@@ -43,26 +43,41 @@ dispatcher_endpoint::dispatcher_endpoint(dispatcher_settings settings,
                                          std::shared_ptr<const job_services> services)
     : settings_(settings), store_(std::move(store)), services_(std::move(services)),
       book_(settings.ended_jobs_max) {
-  on_ask<schema::SubmitJob, schema::SubmitJobReply>(
-      [this](const auto& request, auto back) { submit(request, std::move(back)); });
-  on_ask<schema::CancelJob, schema::Acknowledge>(
-      [this](const auto& request, auto back) { cancel(request, std::move(back)); });
-  on_ask<schema::RequestJobStatus, schema::JobStatus>(
-      [this](const auto& request, auto back) { answer_status(request, std::move(back)); });
-  on_ask<schema::RequestJobResult, schema::JobResult>(
-      [this](const auto& request, auto back) { answer_result(request, std::move(back)); });
-  on_ask<schema::ListJobs, schema::JobList>(
-      [this](const auto&, auto back) { answer_list(std::move(back)); });
-  on_ask<schema::FetchCollected, schema::CollectedRows>(
-      [this](const auto& request, auto back) { answer_fetch(request, std::move(back)); });
+  on_client_ask(&dispatcher_endpoint::submit);
+  on_client_ask(&dispatcher_endpoint::cancel);
+  on_client_ask(&dispatcher_endpoint::stop);
+  on_client_ask(&dispatcher_endpoint::suspend);
+  on_client_ask(&dispatcher_endpoint::answer_status);
+  on_client_ask(&dispatcher_endpoint::answer_result);
+  on_client_ask(&dispatcher_endpoint::answer_list);
+  on_client_ask(&dispatcher_endpoint::answer_fetch);
   on_tell<schema::JobEnded>([this](const auto& how, const actors::address&) { hear_end(how); });
+}
+
+template <class Request, class Reply>
+void dispatcher_endpoint::on_client_ask(
+    void (dispatcher_endpoint::*answer)(const message<Request>&, actors::reply_to<Reply>)) {
+  on_ask<Request, Reply>(
+      [this, answer](const message<Request>& request, actors::reply_to<Reply> back) {
+        if (!is_recovering_) {
+          (this->*answer)(request, std::move(back));
+          return;
+        }
+        if (until_recovered_.size() >= settings_.early_asks_max) {
+          back.fail({errc::timed_out, "dispatcher is still reading its jobs; ask again"});
+          return;
+        }
+        auto kept = std::make_shared<actors::reply_to<Reply>>(std::move(back));
+        until_recovered_.emplace_back(
+            [this, answer, request, kept] { (this->*answer)(request, std::move(*kept)); });
+      });
 }
 
 void dispatcher_endpoint::on_start() { recover(); }
 
 void dispatcher_endpoint::recover() {
   struct loaded {
-    result<std::vector<graph::job_graph>> jobs = std::vector<graph::job_graph>();
+    result<std::vector<stored_job>> jobs = std::vector<stored_job>();
     std::vector<error> refused;
   };
   auto read = std::make_shared<loaded>();
@@ -78,18 +93,31 @@ void dispatcher_endpoint::recover() {
           fatal({errc::storage_failed, "stored jobs cannot be read", read->jobs.error()});
           return;
         }
-        for (graph::job_graph& stored : *read->jobs) {
-          auto job = std::make_shared<const graph::job_graph>(std::move(stored));
+        for (stored_job& stored : *read->jobs) {
+          auto job = std::make_shared<const graph::job_graph>(std::move(stored.graph));
           if (!book_.add(job->id, job->name, environment().time.wall_ms()))
             continue;
-          log().info("job recovered", {{"job", to_string(job->id)}, {"name", job->name}});
-          start_master(job);
+          log().info("job recovered", {{"job", to_string(job->id)},
+                                       {"name", job->name},
+                                       {"generation", std::to_string(stored.generation)}});
+          start_master(job, stored.generation);
         }
+        recovered();
       });
+}
+
+void dispatcher_endpoint::recovered() {
+  is_recovering_ = false;
+  for (const auto& answer : std::exchange(until_recovered_, {}))
+    answer();
 }
 
 void dispatcher_endpoint::submit(const message<schema::SubmitJob>& request,
                                  actors::reply_to<schema::SubmitJobReply> back) {
+  if (is_suspending_) {
+    back.fail({errc::shut_down, "job manager stops; submit again when it is back"});
+    return;
+  }
   auto decoded = checked_read(
       [&] { return graph::decode(request.view()->getGraph().getAs<schema::JobGraph>()); });
   if (!decoded) {
@@ -116,19 +144,19 @@ void dispatcher_endpoint::submit(const message<schema::SubmitJob>& request,
                answer->fail({stored.error().code, "job cannot be stored", stored.error()});
                return;
              }
-             start_master(job);
+             start_master(job, 0);
              message_builder<schema::SubmitJobReply> reply;
              write(reply->initJob(), job->id);
              answer->send(reply.finish());
            });
 }
 
-void dispatcher_endpoint::start_master(const job_ptr& job) {
+void dispatcher_endpoint::start_master(const job_ptr& job, std::int32_t generation) {
   const auto token = environment().random.next_id<fencing_token>();
   const std::string name = "jobmaster-" + to_string(job->id);
   masters_[name] = job->id;
   const actors::address master =
-      spawn(std::make_unique<job_master_endpoint>(job, token, self(), services_),
+      spawn(std::make_unique<job_master_endpoint>(job, generation, token, self(), services_),
             {name, "job_master", actors::placement::control, actors::supervision::notify, true});
   if (book_.started(job->id, master, token)) {
     message_builder<schema::CancelJob> order;
@@ -141,10 +169,11 @@ void dispatcher_endpoint::start_master(const job_ptr& job) {
 
 template <class Reply, class Request>
 void dispatcher_endpoint::pass_on(const job_book::running_job& job, const message<Request>& request,
-                                  actors::reply_to<Reply> back, answerer<Reply, Request> again) {
+                                  actors::reply_to<Reply> back, answerer<Reply, Request> again,
+                                  std::chrono::milliseconds timeout) {
   auto answer = std::make_shared<actors::reply_to<Reply>>(std::move(back));
   ask<Reply>(
-      job.master, request, settings_.ask_timeout,
+      job.master, request, timeout.count() > 0 ? timeout : settings_.ask_timeout,
       [this, answer, request, again, asked = job.master](const result<message<Reply>>& reply) {
         if (reply) {
           answer->send(*reply);
@@ -178,6 +207,52 @@ void dispatcher_endpoint::cancel(const message<schema::CancelJob>& request,
     return;
   }
   back.send(message_builder<schema::Acknowledge>().finish()); // an ended job needs no cancel
+}
+
+void dispatcher_endpoint::stop(const message<schema::StopJob>& request,
+                               actors::reply_to<schema::StopJobReply> back) {
+  const auto job = read_id<job_id>(request.view()->getJob());
+  const auto* running = book_.find_running(job);
+  if (running != nullptr && !running->master.is_none())
+    pass_on<schema::StopJobReply>(*running, request, std::move(back), &dispatcher_endpoint::stop,
+                                  settings_.stop_timeout);
+  else if (running != nullptr)
+    back.fail({errc::checkpoint_declined, "job has not started yet: " + to_string(job)});
+  else if (book_.find_ended(job) != nullptr)
+    back.fail({errc::checkpoint_declined, "job has ended already: " + to_string(job)});
+  else
+    back.fail(unknown(job));
+}
+
+void dispatcher_endpoint::suspend(const message<schema::SuspendJobs>& order,
+                                  actors::reply_to<schema::Acknowledge> back) {
+  is_suspending_ = true;
+  struct gathering {
+    std::size_t missing = 1; // this turn counts too
+    actors::reply_to<schema::Acknowledge> back;
+    void heard() {
+      if (--missing == 0)
+        back.send(message_builder<schema::Acknowledge>().finish());
+    }
+  };
+  auto all = std::make_shared<gathering>();
+  all->back = std::move(back);
+  const auto patience = std::chrono::milliseconds(order.view()->getTimeoutMs());
+  for (const auto& [job, running] : book_.running()) {
+    if (running.master.is_none())
+      continue;
+    ++all->missing;
+    ask<schema::Acknowledge>(
+        running.master, order, patience + settings_.ask_timeout,
+        [this, all, id = job](const result<message<schema::Acknowledge>>& answer) {
+          if (!answer)
+            log().warn("job not suspended in order",
+                       {{"job", to_string(id)}, {"cause", to_string(answer.error())}});
+          all->heard();
+        },
+        running.token);
+  }
+  all->heard();
 }
 
 message<schema::JobStatus> dispatcher_endpoint::created_status(const job_id& job,
@@ -226,7 +301,8 @@ void dispatcher_endpoint::answer_result(const message<schema::RequestJobResult>&
   }
 }
 
-void dispatcher_endpoint::answer_list(actors::reply_to<schema::JobList> back) {
+void dispatcher_endpoint::answer_list(const message<schema::ListJobs>& /*request*/,
+                                      actors::reply_to<schema::JobList> back) {
   auto gathering = std::make_shared<status_gathering>();
   gathering->back = std::move(back);
   for (const job_id& job : book_.ended_jobs())
@@ -288,6 +364,14 @@ void dispatcher_endpoint::hear_end(const message<schema::JobEnded>& how) {
   const auto* running = book_.find_running(job);
   if (running == nullptr)
     return;
+  if (how.view()->getResult().getState() == schema::JobState::SUSPENDED) {
+    log().info("job suspended", {{"job", to_string(job)}});
+    book_.forget(job); // the store keeps it
+    if (auto waiting = waiting_.extract(job))
+      for (auto& back : waiting.mapped())
+        back.fail({errc::shut_down, "job manager stops; ask again when it is back"});
+    return;
+  }
   lingering_[job] = {running->master, running->token};
   book_.ended(job, how);
   log().info("job ended", {{"job", to_string(job)}});

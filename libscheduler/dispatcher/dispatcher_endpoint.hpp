@@ -9,18 +9,22 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace headrace::scheduler {
 
 struct dispatcher_settings {
   std::chrono::milliseconds ask_timeout{10'000};
-  std::size_t ended_jobs_max = 100;     ///< whose results are kept
-  std::size_t waiting_clients_max = 64; ///< that wait for the result of one job
+  std::chrono::milliseconds stop_timeout{600'000}; ///< for a job's last checkpoint
+  std::size_t ended_jobs_max = 100;                ///< whose results are kept
+  std::size_t waiting_clients_max = 64;            ///< that wait for the result of one job
+  std::size_t early_asks_max = 1'024;              ///< that wait until stored jobs are known
 };
 
 /// Takes jobs in, stores them, runs a job master for each, and answers clients about them. A job
@@ -41,27 +45,38 @@ private:
 
   void submit(const message<schema::SubmitJob>& request,
               actors::reply_to<schema::SubmitJobReply> back);
-  void start_master(const job_ptr& job);
+  void start_master(const job_ptr& job, std::int32_t generation);
   void cancel(const message<schema::CancelJob>& request,
               actors::reply_to<schema::Acknowledge> back);
+  void stop(const message<schema::StopJob>& request, actors::reply_to<schema::StopJobReply> back);
+  void suspend(const message<schema::SuspendJobs>& order,
+               actors::reply_to<schema::Acknowledge> back);
   void answer_status(const message<schema::RequestJobStatus>& request,
                      actors::reply_to<schema::JobStatus> back);
   void answer_result(const message<schema::RequestJobResult>& request,
                      actors::reply_to<schema::JobResult> back);
-  void answer_list(actors::reply_to<schema::JobList> back);
+  void answer_list(const message<schema::ListJobs>& request,
+                   actors::reply_to<schema::JobList> back);
   void answer_fetch(const message<schema::FetchCollected>& request,
                     actors::reply_to<schema::CollectedRows> back);
   void hear_end(const message<schema::JobEnded>& how);
   void after_end(const job_id& job);
   void recover();
+  void recovered();
+
+  /// Registers the handler of an ask that waits until stored jobs are known.
+  template <class Request, class Reply>
+  void on_client_ask(void (dispatcher_endpoint::*answer)(const message<Request>&,
+                                                         actors::reply_to<Reply>));
 
   template <class Reply, class Request>
   using answerer = void (dispatcher_endpoint::*)(const message<Request>&, actors::reply_to<Reply>);
   /// Asks a job master and hands its answer on. When the master has ended meanwhile, `again`
-  /// answers from what is known by then.
+  /// answers from what is known by then. Zero: the usual timeout.
   template <class Reply, class Request>
   void pass_on(const job_book::running_job& job, const message<Request>& request,
-               actors::reply_to<Reply> back, answerer<Reply, Request> again = nullptr);
+               actors::reply_to<Reply> back, answerer<Reply, Request> again = nullptr,
+               std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
   /// A status for a job whose master is not there yet.
   static message<schema::JobStatus> created_status(const job_id& job,
                                                    const job_book::running_job& known);
@@ -77,6 +92,9 @@ private:
   std::map<std::string, job_id> masters_;                                 // child's name → job
   std::deque<std::pair<store_step, store_then>> store_queue_;
   bool is_store_busy_ = false;
+  bool is_recovering_ = true;
+  bool is_suspending_ = false;
+  std::vector<std::function<void()>> until_recovered_; // asks that came too early
 };
 
 } // namespace headrace::scheduler

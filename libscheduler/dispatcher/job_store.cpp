@@ -3,6 +3,7 @@
 #include "libgraph/job_graph/job_graph_codec.hpp"
 #include "libactors/message/message.hpp"
 
+#include <charconv>
 #include <map>
 #include <utility>
 
@@ -10,28 +11,32 @@ namespace headrace::scheduler {
 
 namespace {
 
-constexpr std::string_view suffix = ".job";
+constexpr std::string_view graph_suffix = ".job";
+constexpr std::string_view generation_suffix = ".generation";
+constexpr std::uint64_t generation_bytes_max = 64;
 constexpr std::uint64_t graph_bytes_max = std::uint64_t{64} << 20U;
 
 class memory_job_store final : public job_store {
 public:
   status put(const graph::job_graph& job) override {
-    jobs_[job.id] = job;
+    jobs_[job.id] = {job, 0};
     return {};
   }
   status remove(const job_id& job) override {
     jobs_.erase(job);
     return {};
   }
-  result<std::vector<graph::job_graph>> load(std::vector<error>& /*refused*/) override {
-    std::vector<graph::job_graph> all;
-    for (const auto& [id, job] : jobs_)
+  result<std::vector<stored_job>> load(std::vector<error>& /*refused*/) override {
+    std::vector<stored_job> all;
+    for (auto& [id, job] : jobs_) {
+      ++job.generation;
       all.push_back(job);
+    }
     return all;
   }
 
 private:
-  std::map<job_id, graph::job_graph> jobs_;
+  std::map<job_id, stored_job> jobs_;
 };
 
 class file_job_store final : public job_store {
@@ -43,31 +48,36 @@ public:
     HEADRACE_CHECK(files_.create_directories(directory_));
     const auto encoded = graph::encode(job);
     const auto bytes = encoded.untyped().words().asChars();
-    return files_.write_atomically(path_of(job.id), {bytes.begin(), bytes.size()});
+    return files_.write_atomically(path_of(job.id, graph_suffix), {bytes.begin(), bytes.size()});
   }
-  status remove(const job_id& job) override { return files_.remove(path_of(job)); }
-  result<std::vector<graph::job_graph>> load(std::vector<error>& refused) override {
+  status remove(const job_id& job) override {
+    HEADRACE_CHECK(files_.remove(path_of(job, graph_suffix)));
+    return files_.remove(path_of(job, generation_suffix));
+  }
+  result<std::vector<stored_job>> load(std::vector<error>& refused) override {
     auto entries = files_.list(directory_);
     if (!entries && entries.error().code == errc::file_not_found)
-      return std::vector<graph::job_graph>();
+      return std::vector<stored_job>();
     if (!entries)
       return std::move(entries).error();
-    std::vector<graph::job_graph> all;
+    std::vector<stored_job> all;
     for (const file_info& entry : *entries) {
-      if (entry.is_directory || !entry.path.ends_with(suffix))
+      if (entry.is_directory || !entry.path.ends_with(graph_suffix))
         continue;
       auto job = read(entry.path);
-      if (job)
-        all.push_back(std::move(*job));
-      else
+      if (!job) {
         refused.emplace_back(job.error().code, "stored job cannot be read: " + entry.path,
                              job.error());
+        continue;
+      }
+      HEADRACE_TRY(const auto generation, next_generation(job->id));
+      all.push_back({std::move(*job), generation});
     }
     return all;
   }
 
 private:
-  std::string path_of(const job_id& job) const {
+  std::string path_of(const job_id& job, std::string_view suffix) const {
     return directory_ + "/" + to_string(job) + std::string(suffix);
   }
   result<graph::job_graph> read(const std::string& path) {
@@ -76,6 +86,22 @@ private:
       HEADRACE_TRY(auto words, validate_message(type_id_of<schema::JobGraph>(), bytes));
       return graph::decode(*message<schema::JobGraph>(std::move(words)).view());
     });
+  }
+  result<std::int32_t> next_generation(const job_id& job) {
+    const auto path = path_of(job, generation_suffix);
+    const auto text = files_.read_all(path, generation_bytes_max);
+    if (!text && text.error().code != errc::file_not_found)
+      return text.error();
+    std::int32_t generation = 0;
+    if (text) {
+      const auto* end = text->data() + text->size();
+      const auto [stop, failed] = std::from_chars(text->data(), end, generation);
+      if (failed != std::errc() || stop != end || generation < 0)
+        return error(errc::storage_failed, "generation of a stored job is not a number: " + path);
+    }
+    ++generation;
+    HEADRACE_CHECK(files_.write_atomically(path, std::to_string(generation)));
+    return generation;
   }
 
   headrace::file_system& files_;

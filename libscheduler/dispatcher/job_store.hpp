@@ -5,11 +5,18 @@
 #include "libactors/base/ids.hpp"
 #include "libactors/base/result.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace headrace::scheduler {
+
+/// A job that has not ended, as a store gives it to a new dispatcher.
+struct stored_job {
+  graph::job_graph graph;
+  std::int32_t generation = 0; ///< how often it was loaded, this time included
+};
 
 /// Keeps the graphs of jobs that have not ended, so that a later dispatcher runs them on. May
 /// block: used on an executor, one call at a time.
@@ -20,13 +27,15 @@ public:
   virtual status put(const graph::job_graph& job) = 0;
   /// Removing what is not there succeeds.
   virtual status remove(const job_id& job) = 0;
-  /// All stored jobs, by id; those that cannot be read are left out and named in `refused`.
-  virtual result<std::vector<graph::job_graph>> load(std::vector<error>& refused) = 0;
+  /// All stored jobs, by id; those that cannot be read are left out and named in `refused`. Each
+  /// load gives a job its next generation, which is lasting before this returns.
+  virtual result<std::vector<stored_job>> load(std::vector<error>& refused) = 0;
 };
 
 /// Forgets with the process.
 std::unique_ptr<job_store> make_memory_job_store();
-/// One file a job, `<directory>/<job id>.job`, written atomically. `files` lives longer.
+/// Two files a job, `<directory>/<job id>.job` and, once it was recovered, `<job id>.generation`,
+/// written atomically. `files` lives longer.
 std::unique_ptr<job_store> make_file_job_store(headrace::file_system& files, std::string directory);
 
 } // namespace headrace::scheduler

@@ -6,7 +6,8 @@
 
 namespace headrace::scheduler {
 
-result<execution_graph> execution_graph::build(std::shared_ptr<const graph::job_graph> job) {
+result<execution_graph> execution_graph::build(std::shared_ptr<const graph::job_graph> job,
+                                               std::int32_t generation) {
   execution_graph built;
   built.job_ = std::move(job);
   for (std::size_t position = 0; position < built.job_->vertices.size(); ++position) {
@@ -19,7 +20,7 @@ result<execution_graph> execution_graph::build(std::shared_ptr<const graph::job_
     for (std::int32_t subtask = 0; subtask < vertex.parallelism; ++subtask) {
       built.vertex_of_.push_back(static_cast<std::int32_t>(position));
       execution attempt;
-      attempt.id = {vertex.id, subtask, 0};
+      attempt.id = {vertex.id, subtask, 0, generation};
       built.executions_.push_back(std::move(attempt));
     }
   }

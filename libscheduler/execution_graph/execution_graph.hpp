@@ -53,8 +53,10 @@ struct job_edge {
 /// their partitions flow. All state changes are checked. Pure; lives in the job master's turns.
 class execution_graph {
 public:
+  /// @param generation  of the job, for the ids of attempts
   /// @errors invalid_graph  a result without producer, or with more or fewer than one consumer
-  static result<execution_graph> build(std::shared_ptr<const graph::job_graph> job);
+  static result<execution_graph> build(std::shared_ptr<const graph::job_graph> job,
+                                       std::int32_t generation = 0);
 
   const graph::job_graph& job() const { return *job_; }
   const std::shared_ptr<const graph::job_graph>& shared_job() const { return job_; }

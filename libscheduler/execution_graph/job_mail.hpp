@@ -28,11 +28,13 @@ enum class job_mail_kind : std::uint32_t {
   checkpoint_acknowledged,
   checkpoint_declined,
   checkpoint_awaited,
+  checkpoint_requested,
   job_over,
   // checkpoint coordinator → job master
   restore_done,
   plan_wanted,
   checkpoint_progress,
+  requested_checkpoint_ended,
   too_many_checkpoint_failures,
   cleaned_up,
   // checkpoint coordinator → source coordinator

@@ -13,10 +13,12 @@
 namespace headrace::scheduler {
 
 job_master_endpoint::job_master_endpoint(std::shared_ptr<const graph::job_graph> job,
-                                         fencing_token token, actors::address dispatcher,
+                                         std::int32_t generation, fencing_token token,
+                                         actors::address dispatcher,
                                          std::shared_ptr<const job_services> services)
-    : job_(std::move(job)), token_(token), dispatcher_(std::move(dispatcher)),
-      services_(std::move(services)), beats_(services_->heartbeat) {
+    : job_(std::move(job)), generation_(generation), token_(token),
+      dispatcher_(std::move(dispatcher)), services_(std::move(services)),
+      beats_(services_->heartbeat) {
   answer_asks();
   hear_tells();
 }
@@ -47,6 +49,70 @@ void job_master_endpoint::answer_asks() {
     back.send(message_builder<schema::Acknowledge>().finish());
     act();
   });
+  on_ask<schema::StopJob, schema::StopJobReply>(
+      [this](const auto&, auto back) { stop(std::move(back)); });
+  on_ask<schema::SuspendJobs, schema::Acknowledge>([this](const auto& order, auto back) {
+    suspend(std::chrono::milliseconds(order.view()->getTimeoutMs()), std::move(back));
+  });
+}
+
+void job_master_endpoint::stop(actors::reply_to<schema::StopJobReply> back) {
+  const job_state now = scheduler_->graph().state();
+  if (now != job_state::running) {
+    back.fail({errc::checkpoint_declined,
+               "job cannot stop with a checkpoint now; try again, or cancel it: job is " +
+                   std::string(name_of(now))});
+    return;
+  }
+  stoppers_.push_back(std::move(back));
+  if (stoppers_.size() + suspenders_.size() == 1)
+    post(checkpoints_, checkpoint_requested{});
+}
+
+void job_master_endpoint::suspend(std::chrono::milliseconds patience,
+                                  actors::reply_to<schema::Acknowledge> back) {
+  suspenders_.push_back(std::move(back));
+  const job_state now = scheduler_->graph().state();
+  const bool is_ending = now == job_state::cancelling || now == job_state::failing;
+  if (is_over_ || patience.count() <= 0 || (now != job_state::running && !is_ending)) {
+    suspend_now();
+    return;
+  }
+  if (!is_ending && stoppers_.size() + suspenders_.size() == 1)
+    post(checkpoints_, checkpoint_requested{});
+  after(patience, [this] { suspend_now(); });
+}
+
+void job_master_endpoint::suspend_now() {
+  scheduler_->suspend();
+  act();
+  answer_suspenders();
+}
+
+void job_master_endpoint::answer_suspenders() {
+  for (auto& back : std::exchange(suspenders_, {}))
+    back.send(message_builder<schema::Acknowledge>().finish());
+}
+
+void job_master_endpoint::hear_requested(const requested_checkpoint_ended& what) {
+  const bool is_lasting = what.failure.code == errc::none;
+  for (auto& back : std::exchange(stoppers_, {})) {
+    if (!is_lasting) {
+      back.fail({what.failure.code, "job goes on: its last checkpoint failed", what.failure});
+      continue;
+    }
+    message_builder<schema::StopJobReply> reply;
+    reply->setCheckpoint(what.checkpoint);
+    reply->setPath(what.path);
+    back.send(reply.finish());
+    is_stopped_ = true;
+  }
+  if (!is_lasting && !suspenders_.empty())
+    log().warn("job is suspended without a last checkpoint", {{"cause", to_string(what.failure)}});
+  if (is_stopped_)
+    scheduler_->cancel();
+  if (!suspenders_.empty())
+    suspend_now();
 }
 
 void job_master_endpoint::hear_tells() {
@@ -77,7 +143,7 @@ void job_master_endpoint::hear_tells() {
 
 void job_master_endpoint::on_start() {
   set_fencing_token(token_);
-  auto graph = execution_graph::build(job_);
+  auto graph = execution_graph::build(job_, generation_);
   if (!graph) {
     quit(graph.error());
     return;
@@ -156,6 +222,8 @@ void job_master_endpoint::on_mail(actors::mail_ptr content) {
     facts_.newest_checkpoint = what.newest;
     facts_.newest_checkpoint_path = what.newest_path;
   });
+  open_mail<requested_checkpoint_ended>(
+      received, [this](const requested_checkpoint_ended& what) { hear_requested(what); });
   open_mail<too_many_checkpoint_failures>(received,
                                           [this](const too_many_checkpoint_failures& what) {
                                             scheduler_->on_job_failure(what.reason, now_ms());
@@ -318,7 +386,7 @@ void job_master_endpoint::carry_out(const task_changed& what) {
 void job_master_endpoint::carry_out(const job_changed& what) {
   log().info("job changed",
              {{"from", std::string(name_of(what.from))}, {"to", std::string(name_of(what.to))}});
-  if (is_terminal(what.to))
+  if (is_terminal(what.to) || what.to == job_state::suspended)
     end_job();
 }
 
@@ -330,7 +398,8 @@ void job_master_endpoint::end_job() {
     rows.close();
   post(pool_, slots_released{{}, true});
   const job_state outcome = scheduler_->graph().state();
-  const bool keeps = outcome == job_state::failed ||
+  const bool keeps = outcome == job_state::failed || outcome == job_state::suspended ||
+                     is_stopped_ ||
                      (outcome == job_state::canceled && job_->checkpoints.keep_on_cancel);
   post(checkpoints_, job_over{keeps}); // answered by cleaned_up
 }
@@ -342,6 +411,7 @@ void job_master_endpoint::report_end() {
   write_result(news->initResult(), scheduler_->graph(), facts());
   write_status(news->initStatus(), scheduler_->graph(), facts());
   tell(dispatcher_, news.finish());
+  answer_suspenders();
 
   message_builder<schema::Disconnect> farewell;
   write(farewell->initFrom(), job_->id);

@@ -14,6 +14,8 @@
 #include "schema/slot.capnp.h"
 #include "schema/task.capnp.h"
 
+#include <chrono>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -33,8 +35,10 @@ namespace headrace::scheduler {
 ///                               └─ task executors (by address)
 class job_master_endpoint final : public actors::endpoint {
 public:
-  job_master_endpoint(std::shared_ptr<const graph::job_graph> job, fencing_token token,
-                      actors::address dispatcher, std::shared_ptr<const job_services> services);
+  /// @param generation  how often the job was recovered
+  job_master_endpoint(std::shared_ptr<const graph::job_graph> job, std::int32_t generation,
+                      fencing_token token, actors::address dispatcher,
+                      std::shared_ptr<const job_services> services);
   ~job_master_endpoint() override;
 
 private:
@@ -69,6 +73,11 @@ private:
   void reset_coordinators(const waiting_restore& restore);
   void tell_cancel(task_index task);
   void cancel_again();
+  void stop(actors::reply_to<schema::StopJobReply> back);
+  void suspend(std::chrono::milliseconds patience, actors::reply_to<schema::Acknowledge> back);
+  void suspend_now();
+  void answer_suspenders();
+  void hear_requested(const requested_checkpoint_ended& what);
   void end_job();
   void report_end();
   void leave();
@@ -99,6 +108,7 @@ private:
   std::int64_t now_ms() const { return now_us() / 1000; }
 
   std::shared_ptr<const graph::job_graph> job_;
+  std::int32_t generation_;
   fencing_token token_;
   actors::address dispatcher_;
   std::shared_ptr<const job_services> services_;
@@ -124,6 +134,9 @@ private:
   heartbeat_book<task_executor_id> beats_;
   std::set<execution_attempt_id> submitted_; // answered by their task executor
   bool is_canceling_again_ = false;
+  std::vector<actors::reply_to<schema::StopJobReply>> stoppers_;
+  std::vector<actors::reply_to<schema::Acknowledge>> suspenders_;
+  bool is_stopped_ = false; // with a checkpoint that is kept
   bool is_over_ = false;
   std::optional<std::int64_t> leaves_at_us_;
 };

@@ -28,6 +28,13 @@ void job_scheduler::cancel() {
   end_all_tasks();
 }
 
+void job_scheduler::suspend() {
+  if (is_over())
+    return;
+  change_job(job_state::suspended);
+  end_all_tasks();
+}
+
 void job_scheduler::restore(std::vector<task_index> tasks, bool is_first_start) {
   const std::uint64_t epoch = next_epoch_++;
   for (const task_index task : tasks)
@@ -270,7 +277,7 @@ void job_scheduler::try_restart(std::int64_t now_ms) {
 }
 
 void job_scheduler::fail_job(const error& cause) {
-  if (is_terminal(graph_.state()) || graph_.state() == job_state::failing)
+  if (is_over() || graph_.state() == job_state::failing)
     return;
   failure_ = cause;
   change_job(job_state::failing);
@@ -343,7 +350,11 @@ void job_scheduler::change_task(task_index task, task_state to) {
 
 bool job_scheduler::is_ending() const {
   const job_state state = graph_.state();
-  return state == job_state::failing || state == job_state::cancelling || is_terminal(state);
+  return state == job_state::failing || state == job_state::cancelling || is_over();
+}
+
+bool job_scheduler::is_over() const {
+  return is_terminal(graph_.state()) || graph_.state() == job_state::suspended;
 }
 
 std::vector<scheduler_action> job_scheduler::take_actions() { return std::exchange(actions_, {}); }

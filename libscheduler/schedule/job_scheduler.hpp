@@ -76,6 +76,9 @@ public:
   void begin();
   /// Ends all tasks, then the job is canceled. Nothing happens when the job is ending already.
   void cancel();
+  /// Ends all tasks without waiting for them: a later scheduler runs the job on. Nothing happens
+  /// when the job has ended.
+  void suspend();
 
   void on_restored(std::uint64_t epoch, const status& outcome, std::int64_t now_ms);
   void on_slots_assigned(const std::vector<slot_assignment>& assigned);
@@ -116,6 +119,7 @@ private:
   void note_ended();
   void release_ended_slots(task_index ended);
   bool is_ending() const;
+  bool is_over() const;
 
   execution_graph graph_;
   pipelined_regions regions_;

@@ -18,6 +18,7 @@ struct subtask_file {
   vertex_id vertex;
   std::int32_t subtask = 0;
   std::int32_t attempt = 0;
+  std::int32_t generation = 0;
 };
 
 /// A subtask's part of one checkpoint while it is written. Dropped without `finish`, its file goes.
@@ -29,7 +30,7 @@ public:
 
 /// Checkpoints of one job under one directory:
 ///
-///     <root>/<job>/chk-<id>/<vertex>-<subtask>-<attempt>   one file a subtask
+///     <root>/<job>/chk-<id>/<vertex>-<subtask>-<generation>-<attempt>   one file a subtask
 ///                          /_metadata                      the manifest, last: without it the
 ///                                                          directory is no checkpoint
 ///     <root>/<job>/shared/                                 files that several checkpoints share

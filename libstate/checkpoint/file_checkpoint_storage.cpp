@@ -94,10 +94,10 @@ public:
 
   result<std::unique_ptr<subtask_target>> open(const std::string& checkpoint_directory,
                                                const subtask_file& name) override {
-    std::unique_ptr<subtask_target> made =
-        std::make_unique<file_target>(*files_, checkpoint_directory, job_directory_ + "/shared",
-                                      to_string(name.vertex) + "-" + std::to_string(name.subtask) +
-                                          "-" + std::to_string(name.attempt));
+    std::unique_ptr<subtask_target> made = std::make_unique<file_target>(
+        *files_, checkpoint_directory, job_directory_ + "/shared",
+        to_string(name.vertex) + "-" + std::to_string(name.subtask) + "-" +
+            std::to_string(name.generation) + "-" + std::to_string(name.attempt));
     return made;
   }
 

@@ -21,8 +21,9 @@ result<state::task_state_snapshot> write_snapshot(chain_snapshot& content,
       files, parent_of(order.job_checkpoint_directory), job_id{});
   const auto directory =
       order.job_checkpoint_directory + "/chk-" + std::to_string(content.checkpoint());
-  HEADRACE_TRY(auto target, storage->open(directory, {order.attempt.vertex, order.attempt.subtask,
-                                                      order.attempt.attempt}));
+  HEADRACE_TRY(auto target,
+               storage->open(directory, {order.attempt.vertex, order.attempt.subtask,
+                                         order.attempt.attempt, order.attempt.generation}));
   HEADRACE_TRY(auto written, content.run(*target));
   HEADRACE_CHECK(target->finish());
   return written;

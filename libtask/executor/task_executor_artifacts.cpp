@@ -117,9 +117,10 @@ void task_executor_endpoint::fetch(const graph::artifact& wanted, const actors::
   if (waiting.size() > 1)
     return;
   run_blocking<bool>(
-      [files = &around_.files, path = cached_path(wanted.digest), size = wanted.size_bytes] {
-        const auto there = files->stat(path);
-        return there && there->size_bytes == size; // its digest was checked before it was named so
+      [files = &around_.files, path = cached_path(wanted.digest), size = wanted.size_bytes,
+       digest = wanted.digest] {
+        const auto there = files->read_all(path, size);
+        return there && sha256_hex(*there) == digest; // what is damaged is fetched again
       },
       [this, wanted, from](bool is_there) {
         if (is_there)

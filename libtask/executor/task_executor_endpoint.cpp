@@ -27,6 +27,15 @@ void task_executor_endpoint::answer_messages() {
                                          : view->getJob());
     lose_job(job, view->getCause().cStr());
   });
+  on_ask<schema::LeaveCluster, schema::Acknowledge>([this](const auto& order, auto back) {
+    take_leave(order.view()->getCause().cStr());
+    std::vector<execution_attempt_id> running;
+    for (const auto& [attempt, task] : tasks_)
+      running.push_back(attempt);
+    for (const auto& attempt : running)
+      cancel(attempt);
+    back.send(message_builder<schema::Acknowledge>().finish());
+  });
   on_ask<schema::AllocateSlot, schema::Acknowledge>(
       [this](const auto& order, auto back) { allocate_slot(order, std::move(back)); });
   on_ask<schema::FreeSlot, schema::Acknowledge>([this](const auto& order, auto back) {
@@ -79,7 +88,7 @@ void task_executor_endpoint::answer_messages() {
 void task_executor_endpoint::on_start() {
   manager_heard_us_ = now_us();
   unregistered_since_us_ = now_us();
-  register_at_manager();
+  find_manager();
   after(settings_.heartbeat_interval, [this] { beat(); });
 }
 
@@ -110,8 +119,7 @@ void task_executor_endpoint::hear_end(const std::string& name, const error& caus
 }
 
 void task_executor_endpoint::on_peer_ended(const actors::address& peer, const error& cause) {
-  if (peer.node == settings_.resource_manager.node &&
-      peer.endpoint == settings_.resource_manager.endpoint) {
+  if (peer == manager_) {
     lose_manager(to_string(cause));
     return;
   }
@@ -124,15 +132,7 @@ void task_executor_endpoint::on_peer_ended(const actors::address& peer, const er
 }
 
 void task_executor_endpoint::on_stop(const error& cause) {
-  message_builder<schema::Disconnect> farewell;
-  write(farewell->initFrom(), settings_.id);
-  farewell->setCause(cause.code == errc::none ? "task executor shuts down" : cause.message);
-  const auto words = farewell.finish();
-  if (is_registered_)
-    tell(settings_.resource_manager, words, manager_token_);
-  for (const auto& [id, job] : jobs_)
-    if (job->is_registered)
-      tell(job->master, words, job->token);
+  take_leave(cause.code == errc::none ? "task executor shuts down" : cause.message);
   for (auto& [attempt, task] : tasks_) {
     around_.directory.remove(attempt);
     task->ref = {};

@@ -8,6 +8,7 @@
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/function/function.hpp"
 #include "libactors/base/file_system.hpp"
+#include "libactors/leader/leader_retrieval.hpp"
 #include "libactors/rpc/endpoint.hpp"
 #include "schema/artifact.capnp.h"
 #include "schema/checkpoint.capnp.h"
@@ -29,14 +30,16 @@ namespace headrace::task {
 struct task_executor_settings {
   task_executor_id id;
   std::int32_t slots = 1;
-  std::uint64_t memory_bytes = 0; ///< of all slots together; 0: no limit
-  std::string cache_directory;    ///< for artifacts
-  actors::address resource_manager;
+  std::uint64_t memory_bytes = 0;                   ///< of all slots together; 0: no limit
+  std::string cache_directory;                      ///< for artifacts
+  std::shared_ptr<actors::leader_retrieval> leader; ///< finds the resource manager
+  /// Called in the executor's turn each time that it has registered; may be empty.
+  std::function<void()> on_registered;
   std::chrono::milliseconds heartbeat_interval{1'000};
   std::chrono::milliseconds heartbeat_timeout{10'000};
   std::chrono::milliseconds ask_timeout{10'000};
   std::chrono::milliseconds registration_retry_least{20};
-  std::chrono::milliseconds registration_retry_most{5'000};
+  std::chrono::milliseconds registration_retry_most{1'000};
   /// Without a resource manager for so long, the process ends.
   std::chrono::milliseconds registration_timeout{300'000};
   /// A task that does not end so long after it was canceled ends the process; 0: never.
@@ -80,9 +83,11 @@ private:
   void answer_messages();
 
   // --- resource manager (task_executor_peers.cpp)
+  void find_manager();
   void register_at_manager();
   void lose_manager(const std::string& cause);
   void retry_registration(const error& cause);
+  void take_leave(const std::string& cause);
   void write_slots(schema::SlotReport::Builder out) const;
   void tell_available(std::int32_t slot);
 
@@ -143,6 +148,8 @@ private:
   std::map<artifact_digest, std::vector<std::function<void(status)>>> fetching_;
   bool is_registered_ = false;
   bool is_registering_ = false;
+  bool has_left_ = false;
+  actors::address manager_; // as found last
   fencing_token manager_token_;
   std::int64_t manager_heard_us_ = 0;
   std::int64_t unregistered_since_us_ = 0;

@@ -17,18 +17,29 @@ void task_executor_endpoint::write_slots(schema::SlotReport::Builder out) const 
   }
 }
 
-void task_executor_endpoint::register_at_manager() {
-  if (is_registered_ || std::exchange(is_registering_, true))
+void task_executor_endpoint::find_manager() {
+  if (has_left_ || is_registered_ || std::exchange(is_registering_, true))
     return;
+  run_blocking<result<actors::address>>([leader = settings_.leader] { return leader->find(); },
+                                        [this](result<actors::address> found) {
+                                          if (!found) {
+                                            retry_registration(found.error());
+                                            return;
+                                          }
+                                          manager_ = std::move(*found);
+                                          register_at_manager();
+                                        });
+}
+
+void task_executor_endpoint::register_at_manager() {
   message_builder<schema::RegisterTaskExecutor> request;
   write(request->initId(), settings_.id);
   actors::write(request->initAddress(), self());
   write_slots(request->initSlots());
   request->setMemoryBytes(settings_.memory_bytes);
   ask<schema::RegistrationReply>(
-      settings_.resource_manager, request.finish(), settings_.ask_timeout,
+      manager_, request.finish(), settings_.ask_timeout,
       [this](const result<message<schema::RegistrationReply>>& answer) {
-        is_registering_ = false;
         if (!answer) {
           retry_registration(answer.error());
           return;
@@ -38,17 +49,25 @@ void task_executor_endpoint::register_at_manager() {
           retry_registration(error(errc::registration_refused, view->getRefused().cStr()));
           return;
         }
+        is_registering_ = false;
         is_registered_ = true;
         manager_token_ = read_id<fencing_token>(view->getAccepted().getToken());
         manager_heard_us_ = now_us();
         registration_retry_ = settings_.registration_retry_least;
         log().info("registered at the resource manager",
                    {{"slots", std::to_string(settings_.slots)}});
-        monitor(settings_.resource_manager);
+        monitor(manager_);
+        if (settings_.on_registered)
+          settings_.on_registered();
       });
 }
 
 void task_executor_endpoint::retry_registration(const error& cause) {
+  is_registering_ = false;
+  if (cause.code == errc::registration_refused) {
+    fatal({errc::registration_refused, "task executor is refused by the resource manager", cause});
+    return;
+  }
   const auto waited_us = now_us() - unregistered_since_us_;
   if (waited_us > std::chrono::microseconds(settings_.registration_timeout).count()) {
     fatal({errc::registration_refused,
@@ -56,7 +75,7 @@ void task_executor_endpoint::retry_registration(const error& cause) {
     return;
   }
   log().debug("registration failed", {{"cause", to_string(cause)}});
-  after(registration_retry_, [this] { register_at_manager(); });
+  after(registration_retry_, [this] { find_manager(); });
   registration_retry_ = std::min(registration_retry_ * 2, settings_.registration_retry_most);
 }
 
@@ -65,7 +84,21 @@ void task_executor_endpoint::lose_manager(const std::string& cause) {
     return;
   log().warn("resource manager lost", {{"cause", cause}});
   unregistered_since_us_ = now_us();
-  register_at_manager();
+  find_manager();
+}
+
+void task_executor_endpoint::take_leave(const std::string& cause) {
+  if (std::exchange(has_left_, true))
+    return;
+  message_builder<schema::Disconnect> farewell;
+  write(farewell->initFrom(), settings_.id);
+  farewell->setCause(cause);
+  const auto words = farewell.finish();
+  for (auto& [id, job] : jobs_)
+    if (std::exchange(job->is_registered, false))
+      tell(job->master, words, job->token);
+  if (std::exchange(is_registered_, false))
+    tell(manager_, words, manager_token_);
 }
 
 void task_executor_endpoint::tell_available(std::int32_t slot) {
@@ -73,7 +106,7 @@ void task_executor_endpoint::tell_available(std::int32_t slot) {
   write(news->initTaskExecutor(), settings_.id);
   news->initSlot().setIndex(slot);
   if (is_registered_)
-    tell(settings_.resource_manager, news.finish(), manager_token_);
+    tell(manager_, news.finish(), manager_token_);
 }
 
 void task_executor_endpoint::hear_heartbeat(const message<schema::Heartbeat>& beat,
@@ -84,12 +117,12 @@ void task_executor_endpoint::hear_heartbeat(const message<schema::Heartbeat>& be
   write(reply->initFrom(), settings_.id);
   reply->setIsReply(true);
   if (job == jobs_.end()) {
-    if (!from.is_none() && from.endpoint != settings_.resource_manager.endpoint)
+    if (!from.is_none() && from.endpoint != manager_.endpoint)
       return;
     manager_heard_us_ = now_us();
     write_slots(reply->initSlots());
     if (is_registered_ && !view->getIsReply())
-      tell(settings_.resource_manager, reply.finish(), manager_token_);
+      tell(manager_, reply.finish(), manager_token_);
     return;
   }
   job->second->heard_us = now_us();
@@ -127,6 +160,10 @@ void task_executor_endpoint::allocate_slot(const message<schema::AllocateSlot>& 
   const auto view = order.view();
   const auto job = read_id<job_id>(view->getJob());
   const auto allocation = read_id<allocation_id>(view->getAllocation());
+  if (has_left_) {
+    back.fail({errc::shut_down, "task executor leaves the cluster"});
+    return;
+  }
   auto done = slots_.allocate(view->getIndex(), allocation, job);
   if (!done) {
     back.fail(std::move(done).error());

@@ -34,6 +34,28 @@ TEST_CASE("a disturbed job's output is that of an undisturbed one") {
   }
 }
 
+TEST_CASE("a job whose job manager is lost, too, is run on by the next one") {
+  const windowed_input input = make_windowed_input(4, 3000);
+  const auto expected = expected_rows(input);
+  int restarts = 0;
+  for (int run = 0; run < testing::runs(12); ++run) {
+    const std::uint64_t seed = testing::seed() + static_cast<std::uint64_t>(run);
+    CAPTURE(seed);
+    const run_outcome got = run_windowed_job(input, {.seed = seed,
+                                                     .disturbances = 3,
+                                                     .restarts_job_manager = true,
+                                                     .suspends_job_manager = run % 3 == 2});
+    CHECK_MESSAGE(got.failure.empty(), got.failure);
+    CHECK(got.restored_checkpoints >= 1);
+    CHECK(got.late_rows == 0);
+    CHECK(got.rows == expected);
+    restarts += got.job_manager_restarts;
+    if (!got.failure.empty() || got.rows != expected)
+      break;
+  }
+  CHECK(restarts >= 1);
+}
+
 TEST_SUITE_END();
 
 } // namespace

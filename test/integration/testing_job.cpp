@@ -1,9 +1,8 @@
 #include "test/integration/testing_job.hpp"
 
+#include "test/integration/testing_processes.hpp"
 #include "test/support/seed.hpp"
 #include "test/support/testing_file_system.hpp"
-#include "apps/cluster/mini_cluster.hpp"
-#include "libscheduler/client/job_client.hpp"
 #include "libgraph/api/headrace.hpp"
 #include "libgraph/api/job_object.hpp"
 #include "libactors/base/random.hpp"
@@ -118,21 +117,27 @@ private:
 /// Disturbs a running cluster.
 class disturber {
 public:
-  disturber(actors::deterministic_node& node, cluster::mini_cluster& cluster, faults& shared,
-            random_source& random)
-      : node_(node), cluster_(cluster), faults_(shared), random_(random) {}
+  disturber(actors::deterministic_node& node, testing_processes& cluster, faults& shared,
+            random_source& random, const run_options& options)
+      : node_(node), cluster_(cluster), faults_(shared), random_(random), options_(options) {}
+
+  int job_manager_restarts() const { return job_manager_restarts_; }
 
   void disturb() {
-    switch (random_.below(3)) {
+    switch (random_.below(options_.restarts_job_manager ? 4 : 3)) {
     case 0:
       faults_.throw_next = true;
       return;
     case 1:
       kill("subtask");
       return;
-    default:
+    case 2:
       if (kill("task_executor"))
         cluster_.start_task_executor();
+      return;
+    default:
+      ++job_manager_restarts_;
+      cluster_.restart_job_manager(options_.suspends_job_manager);
       return;
     }
   }
@@ -150,9 +155,11 @@ private:
   }
 
   actors::deterministic_node& node_;
-  cluster::mini_cluster& cluster_;
+  testing_processes& cluster_;
   faults& faults_;
   random_source& random_;
+  const run_options& options_;
+  int job_manager_restarts_ = 0;
 };
 
 void read_output(testing_file_system& files, const windowed_input& input, run_outcome& out) {
@@ -228,20 +235,15 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
   if (wants_log())
     node_options.log = logger::to("", log_level::debug);
   const auto node = actors::make_deterministic_node(options.seed, node_options);
-  cluster::mini_cluster_options cluster_options;
-  cluster_options.task_executors = 3;
-  cluster_options.slots = 2;
-  cluster_options.directory = "/cluster";
-  cluster::mini_cluster cluster(*node, files, loader, std::move(cluster_options));
+  testing_processes cluster(*node, files, loader, {3, 2});
   if (const auto started = cluster.start(); !started) {
     out.failure = to_string(started.error());
     return out;
   }
-  disturber disturb(*node, cluster, *shared, *random);
+  disturber disturb(*node, cluster, *shared, *random, options);
 
-  scheduler::job_client client(*node, cluster.dispatcher(), cluster.blob_server());
   job->graph.id = random->next_id<job_id>();
-  const auto submitted = client.submit(job->graph);
+  const auto submitted = cluster.client().submit(job->graph);
   if (!submitted) {
     out.failure = to_string(submitted.error());
     return out;
@@ -260,7 +262,7 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
         disturb.disturb();
       }
     }
-    const auto status = client.status(job->graph.id);
+    const auto status = cluster.client().status(job->graph.id);
     if (!status) {
       out.failure = to_string(status.error());
       break;
@@ -286,6 +288,7 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
     out.failure = "the job did not end within its steps";
   out.restored_checkpoints = static_cast<int>(restored.size());
   out.steps = node->steps();
+  out.job_manager_restarts = disturb.job_manager_restarts();
   read_output(files, input, out);
   if (!node->shut_down() && out.failure.empty())
     out.failure = "the node did not shut down";

@@ -29,12 +29,15 @@ std::multiset<std::string> expected_rows(const windowed_input& input);
 struct run_options {
   std::uint64_t seed = 1;
   int disturbances = 0;
+  bool restarts_job_manager = false; ///< as one kind of disturbance
+  bool suspends_job_manager = false; ///< its restarts are in order: jobs are suspended first
   bool at_least_once = false;
 };
 
 struct run_outcome {
   std::string failure; ///< empty: the job finished
   std::multiset<std::string> rows;
+  int job_manager_restarts = 0;
   int restored_checkpoints = 0; ///< restarts that began from a completed checkpoint
   int windows_before_end = 0;   ///< committed before the end of input
   std::uint64_t late_rows = 0;

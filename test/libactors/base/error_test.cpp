@@ -34,6 +34,8 @@ TEST_CASE("ids are read as they are written, and nothing else is") {
   CHECK(parse_id<job_tag>("0123").error().code == errc::bad_usage);
   CHECK(parse_id<job_tag>("g123456789abcdeffedcba9876543210").error().code == errc::bad_usage);
   CHECK(to_string(execution_attempt_id{{0, 1}, 2, 3}) == "00000000000000000000000000000001_2_3");
+  CHECK(to_string(execution_attempt_id{{0, 1}, 2, 3, 4}) ==
+        "00000000000000000000000000000001_2_4.3");
 }
 
 } // TEST_SUITE("actors/base/error")

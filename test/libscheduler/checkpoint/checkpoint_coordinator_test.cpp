@@ -99,6 +99,49 @@ TEST_CASE("coordinators are snapshotted before sources are triggered") {
   CHECK(trigger[0].tasks.size() == 1);
 }
 
+TEST_CASE("a requested checkpoint begins at once, or behind the pending one, and is answered") {
+  fixture f(fixture::with_interval(0));
+  f.coordinator->request(10);
+  f.trigger(10);
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 20);
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 20);
+  CHECK(f.take<answer_request>().empty());
+  f.coordinator->on_stored(f.id, {}, 30);
+  const auto lasting = f.take<answer_request>();
+  REQUIRE(lasting.size() == 1);
+  CHECK(lasting[0].checkpoint == 1);
+  CHECK(lasting[0].failure.code == errc::none);
+
+  fixture behind;
+  behind.trigger(1000);
+  behind.coordinator->request(1010);
+  behind.coordinator->on_acknowledged(behind.id, behind.first, {}, 1100);
+  behind.coordinator->on_acknowledged(behind.id, behind.second, {}, 1100);
+  behind.coordinator->on_stored(behind.id, {}, 1200);
+  CHECK(behind.take<answer_request>().empty());
+  CHECK(behind.take<plan_tasks>().size() == 1); // the next one has begun
+}
+
+TEST_CASE("a requested checkpoint waits for tasks to run; its failure counts for nobody else") {
+  fixture f(fixture::with_interval(0));
+  f.coordinator->request(10);
+  REQUIRE(f.take<plan_tasks>().size() == 1);
+  f.coordinator->on_plan(error(errc::checkpoint_declined, "task does not run"), 10);
+  REQUIRE(f.coordinator->next_deadline_ms());
+  f.trigger(*f.coordinator->next_deadline_ms());
+
+  f.coordinator->poll(10'000);
+
+  const auto failed = f.take<answer_request>();
+  REQUIRE(failed.size() == 1);
+  CHECK(failed[0].failure.code == errc::checkpoint_expired);
+  CHECK(f.take<give_up>().empty());
+
+  f.coordinator->stop({errc::checkpoint_declined, "job is over"});
+  f.coordinator->request(10'001);
+  CHECK(f.take<answer_request>().at(0).failure.code == errc::checkpoint_declined);
+}
+
 TEST_CASE("all acknowledgements make a checkpoint of all states") {
   fixture f;
   f.trigger(1000);

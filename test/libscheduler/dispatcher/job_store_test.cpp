@@ -1,6 +1,7 @@
 #include "libscheduler/dispatcher/job_store.hpp"
 
 #include "test/libscheduler/testing_cluster.hpp"
+#include "test/support/testing_file_system.hpp"
 
 #include <doctest/doctest.h>
 
@@ -30,7 +31,9 @@ TEST_CASE("a stored job comes back as it was; a file that is none is named, not 
 
   const auto loaded = make_file_job_store(*files, directory)->load(refused);
   REQUIRE(loaded.has_value());
-  CHECK(*loaded == std::vector<graph::job_graph>{first, second});
+  REQUIRE(loaded->size() == 2);
+  CHECK(loaded->at(0).graph == first);
+  CHECK(loaded->at(1).graph == second);
   REQUIRE(refused.size() == 1);
   CHECK(refused[0].message.find("broken.job") != std::string::npos);
 
@@ -38,6 +41,25 @@ TEST_CASE("a stored job comes back as it was; a file that is none is named, not 
   CHECK(store->remove(first.id).has_value());
   CHECK(store->load(refused)->size() == 1);
   std::filesystem::remove_all(directory);
+}
+
+TEST_CASE("each load gives a job its next generation, in a file and in memory") {
+  testing::testing_file_system files;
+  const auto job = source_to_sink(2, 1).job();
+  for (auto make : {+[](headrace::file_system& over) { return make_file_job_store(over, "/jobs"); },
+                    +[](headrace::file_system&) { return make_memory_job_store(); }}) {
+    std::vector<error> refused;
+    const auto store = make(files);
+    REQUIRE(store->put(job));
+
+    CHECK(store->load(refused)->at(0).generation == 1);
+    CHECK(store->load(refused)->at(0).generation == 2);
+
+    REQUIRE(store->remove(job.id));
+    REQUIRE(store->put(job));
+    CHECK(store->load(refused)->at(0).generation == 1);
+    CHECK(refused.empty());
+  }
 }
 
 } // TEST_SUITE("scheduler/dispatcher/job_store")

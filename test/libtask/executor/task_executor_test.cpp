@@ -353,7 +353,7 @@ struct cluster_fixture {
     master = node->spawn(std::make_unique<testing_master>(notes), where);
     task_executor_settings settings;
     settings.id = executor_id;
-    settings.resource_manager = master;
+    settings.leader = std::make_shared<actors::fixed_leader>(master);
     settings.cache_directory = "/cache";
     where.name = "taskexecutor";
     where.kind = "task_executor";

@@ -1,0 +1,49 @@
+#include "apps/cluster/process_settings.hpp"
+
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/limits.hpp"
+
+#include <cstdlib>
+#include <string_view>
+#include <unistd.h>
+#include <utility>
+
+namespace headrace::cluster {
+
+status read_settings(const std::string& path, const std::vector<std::string>& words,
+                     configuration& into) {
+  if (!path.empty()) {
+    const auto files = make_local_file_system();
+    HEADRACE_TRY(const auto text, files->read_all(path, limits::configuration_bytes_max));
+    HEADRACE_CHECK(into.merge_yaml(text, path));
+  }
+  for (const auto& word : words) {
+    const auto equals = word.find('=');
+    if (equals == std::string::npos)
+      return error(errc::bad_usage, "-D wants key=value: " + word);
+    HEADRACE_CHECK(into.set(word.substr(0, equals), word.substr(equals + 1)));
+  }
+  return {};
+}
+
+log_level log_level_of(const configuration& settings) {
+  static constexpr std::pair<std::string_view, log_level> levels[] = {
+      {"trace", log_level::trace}, {"debug", log_level::debug}, {"info", log_level::info},
+      {"warn", log_level::warn},   {"error", log_level::error}, {"off", log_level::off}};
+  const auto text = settings.get_text("log.level");
+  for (const auto& [name, level] : levels)
+    if (name == text)
+      return level;
+  return log_level::info;
+}
+
+std::string temporary_base(const configuration& settings) {
+  auto base = settings.get_text("io.tmp.dirs");
+  if (!base.empty())
+    return base;
+  const char* named = std::getenv("TMPDIR");
+  return std::string(named != nullptr && *named != '\0' ? named : "/tmp") + "/headrace-" +
+         std::to_string(getuid());
+}
+
+} // namespace headrace::cluster

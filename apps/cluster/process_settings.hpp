@@ -1,0 +1,22 @@
+#pragma once
+
+#include "libactors/base/log.hpp"
+#include "libactors/base/option.hpp"
+
+#include <string>
+#include <vector>
+
+namespace headrace::cluster {
+
+/// Reads a file, if one is named, and then words "key=value".
+/// @errors bad_usage, unknown_option, bad_option_value, bad_configuration_file, file_not_found
+status read_settings(const std::string& path, const std::vector<std::string>& words,
+                     configuration& into);
+
+/// As log.level says.
+log_level log_level_of(const configuration& settings);
+
+/// Where working files go: io.tmp.dirs, or headrace-<user> in the system's temporary directory.
+std::string temporary_base(const configuration& settings);
+
+} // namespace headrace::cluster

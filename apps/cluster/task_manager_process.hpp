@@ -1,0 +1,54 @@
+#pragma once
+
+#include "libgraph/connector/registry.hpp"
+#include "libgraph/function/function.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/option.hpp"
+#include "libactors/leader/leader_retrieval.hpp"
+#include "libactors/rpc/node.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace headrace::cluster {
+
+struct task_manager_options {
+  configuration settings;
+  /// Of each task executor; 0: `taskmanager.numberOfTaskSlots`, else 1.
+  std::int32_t slots = 0;
+  std::function<void()> on_registered; ///< see task_executor_settings
+  /// Where fetched artifacts are kept.
+  std::string directory;
+};
+
+/// The task executors of one process (one, but in a mini cluster), with what they share. Reads no
+/// clock and starts no thread itself. The actors end with the node: shut the node down first, then
+/// drop this.
+class task_manager_process {
+public:
+  /// All references live longer than the node. `leader` finds the resource manager.
+  task_manager_process(actors::node& on, headrace::file_system& files, graph::job_code_loader& code,
+                       const graph::connector_registry& connectors,
+                       std::shared_ptr<actors::leader_retrieval> leader,
+                       task_manager_options options);
+  ~task_manager_process();
+  task_manager_process(const task_manager_process&) = delete;
+  task_manager_process& operator=(const task_manager_process&) = delete;
+
+  actors::address start_task_executor();
+  /// Has the task executors take leave of resource manager and job masters, so that what they run
+  /// is failed over at once. From outside of any actor; blocks.
+  void leave(const std::string& cause);
+
+private:
+  struct parts;
+  actors::node& node_;
+  task_manager_options options_;
+  std::unique_ptr<parts> parts_;
+  std::vector<actors::address> executors_;
+};
+
+} // namespace headrace::cluster
