@@ -12,27 +12,28 @@ using task_state = schema::TaskState;
 ///         └──────────────┴────────────┴──▶ failed
 ///         └──────────────┴────────────┴──▶ canceling ─▶ canceled (or failed)
 constexpr bool is_transition(task_state from, task_state to) {
-  using enum schema::TaskState;
   switch (to) {
-  case INITIALIZING:
-    return from == DEPLOYING;
-  case RUNNING:
-    return from == INITIALIZING;
-  case FINISHED:
-    return from == RUNNING;
-  case CANCELING:
-    return from == DEPLOYING || from == INITIALIZING || from == RUNNING;
-  case CANCELED:
-    return from == CANCELING;
-  case FAILED:
-    return from == DEPLOYING || from == INITIALIZING || from == RUNNING || from == CANCELING;
+  case task_state::INITIALIZING:
+    return from == task_state::DEPLOYING;
+  case task_state::RUNNING:
+    return from == task_state::INITIALIZING;
+  case task_state::FINISHED:
+    return from == task_state::RUNNING;
+  case task_state::CANCELING:
+    return from == task_state::DEPLOYING || from == task_state::INITIALIZING ||
+           from == task_state::RUNNING;
+  case task_state::CANCELED:
+    return from == task_state::CANCELING;
+  case task_state::FAILED:
+    return from == task_state::DEPLOYING || from == task_state::INITIALIZING ||
+           from == task_state::RUNNING || from == task_state::CANCELING;
   default:
     return false;
   }
 }
 constexpr bool is_terminal(task_state state) {
-  using enum schema::TaskState;
-  return state == FINISHED || state == CANCELED || state == FAILED;
+  return state == task_state::FINISHED || state == task_state::CANCELED ||
+         state == task_state::FAILED;
 }
 
 } // namespace headrace::task
