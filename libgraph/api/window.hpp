@@ -145,23 +145,24 @@ private:
   }
 };
 
-/// Runs `void(window_context<Key>&, rows or result, collector<Out>&)` for each row that the
-/// aggregate gives. `Given` is window_rows<T>, or the result type of an aggregate.
+/// Runs `void(window_context<Key>&, rows or result, collector<Out>&)` for each key's result.
+/// `Given` is window_rows<T>, or the result type of an aggregate.
 template <class Key, class Given, class Out, class F>
 class window_adaptor final : public graph::window_function {
 public:
   window_adaptor(F function, side_outputs_ptr sides)
       : function_(std::move(function)), sides_(std::move(sides)) {}
-  void process(const graph::record_batch& keys, std::size_t key_row, std::int64_t start_ms,
+  void process(const graph::record_batch& keys, std::size_t first_key, std::int64_t start_ms,
                std::int64_t end_ms, const graph::record_batch& rows,
                graph::function_output& out) override {
     const row_reader<Key> read_key(keys);
-    window_context<Key> context(read_key(key_row), {start_ms, end_ms},
-                                side_collector(sides_.get(), out));
-    collector<Out> emitted(out.main());
-    emitted.set_timestamp(context.window().max_timestamp());
-    for (std::size_t i = 0; i < rows.size(); ++i)
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      window_context<Key> context(read_key(first_key + i), {start_ms, end_ms},
+                                  side_collector(sides_.get(), out));
+      collector<Out> emitted(out.main());
+      emitted.set_timestamp(context.window().max_timestamp());
       function_(context, given(rows, rows.row_at(i)), emitted);
+    }
   }
 
 private:

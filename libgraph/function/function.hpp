@@ -119,8 +119,8 @@ class window_function {
 public:
   virtual ~window_function() = default;
   virtual void open(const function_context&) {}
-  /// `rows` are result rows (or all rows, for a full-window function) of one key and one window.
-  virtual void process(const record_batch& keys, std::size_t key_row, std::int64_t start_ms,
+  /// Row i of `rows` is the result of key row `first_key` + i; all are of one window.
+  virtual void process(const record_batch& keys, std::size_t first_key, std::int64_t start_ms,
                        std::int64_t end_ms, const record_batch& rows, function_output& out) = 0;
   virtual void close() {}
 };

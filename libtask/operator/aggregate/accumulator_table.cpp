@@ -78,6 +78,20 @@ void accumulator_table::rank_occurrences() {
   }
 }
 
+/// Sorts the places of the located rows by rank, keeping their order within a rank.
+void accumulator_table::order_by_rank() {
+  round_begins_.assign(rank_max_ + std::size_t{2}, 0);
+  for (const auto rank : ranks_)
+    ++round_begins_[rank + std::size_t{1}];
+  std::partial_sum(round_begins_.begin(), round_begins_.end(), round_begins_.begin());
+  order_.resize(ranks_.size());
+  for (std::uint32_t i = 0; i < ranks_.size(); ++i)
+    order_[round_begins_[ranks_[i]]++] = i;
+  // Each begin has moved to its end.
+  std::copy_backward(round_begins_.begin(), round_begins_.end() - 1, round_begins_.end());
+  round_begins_.front() = 0;
+}
+
 status accumulator_table::fold_and_emit(const graph::record_batch& in, const state::key_batch& keys,
                                         std::span<const std::uint32_t> rows,
                                         state::state_namespace space,
@@ -98,26 +112,28 @@ status accumulator_table::fold_and_emit(const graph::record_batch& in, const sta
   // One round for each repetition of a key, so that within a round no accumulator comes twice and
   // all rows of it are folded at once; what each row leaves behind is copied.
   rank_occurrences();
-  copies_.resize(rows.size() * width);
+  order_by_rank();
+  const auto stride = padded(width);
+  copies_.resize(rows.size() * stride);
   copy_pointers_.resize(rows.size());
   for (std::uint32_t round = 0; round <= rank_max_; ++round) {
+    const auto places = std::span(order_).subspan(round_begins_[round],
+                                                  round_begins_[round + 1] - round_begins_[round]);
     round_rows_.clear();
     round_values_.clear();
     round_fresh_.clear();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      if (ranks_[i] != round)
-        continue;
+    for (const auto i : places) {
       round_rows_.push_back(rows[i]);
       round_values_.push_back(found_.values[i]);
       round_fresh_.push_back(round == 0 ? found_.fresh[i] : std::uint8_t{0});
     }
     function_->add_fixed(in, round_rows_, round_values_, round_fresh_);
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (ranks_[i] == round)
-        std::memcpy(copies_.data() + i * width, found_.values[i], width);
+    for (const auto i : places) {
+      auto* copy = copies_.data() + i * stride;
+      std::memcpy(copy, found_.values[i], width);
+      copy_pointers_[i] = copy;
+    }
   }
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    copy_pointers_[i] = copies_.data() + i * width;
   function_->result_fixed(key_rows, copy_pointers_, out);
   return table_->write_back(found_);
 }
@@ -133,17 +149,38 @@ void accumulator_table::emit(const state::scanned_rows& piece, const graph::reco
     function_->result_variable(key_rows, i, piece.variable[i], out);
 }
 
-void accumulator_table::emit_one(const state::scanned_rows& piece, std::size_t index,
-                                 const graph::record_batch& key_rows, graph::batch_builder& out) {
-  if (function_->fixed_bytes() > 0) {
-    const std::byte* const one[] = {piece.fixed[index]};
-    const auto row = static_cast<std::uint32_t>(index);
-    const auto rows =
-        graph::buffer::wrap(byte_view(reinterpret_cast<const char*>(&row), sizeof(row)), nullptr);
-    function_->result_fixed(key_rows.with_selection(rows, 1).compact(), one, out);
-    return;
+std::size_t accumulator_table::emit_some(const state::scanned_rows& piece, std::size_t from,
+                                         const graph::record_batch& key_rows, std::size_t bytes_max,
+                                         graph::batch_builder& out) {
+  if (function_->fixed_bytes() > 0) { // small, so all at once
+    emit(piece, key_rows, out);
+    return piece.size();
   }
-  function_->result_variable(key_rows, index, piece.variable[index], out);
+  auto at = from;
+  do {
+    function_->result_variable(key_rows, at, piece.variable[at], out);
+    ++at;
+  } while (at < piece.size() && out.size_bytes() < bytes_max);
+  return at - from;
+}
+
+status accumulator_table::look_up(const state::key_batch& keys, std::span<const std::uint32_t> rows,
+                                  state::state_namespace space, state::scanned_rows& piece) {
+  HEADRACE_CHECK(table_->locate(keys, rows, space, state::access::read, found_));
+  rank_occurrences();
+  piece.keys.clear();
+  piece.fixed.clear();
+  piece.variable.clear();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (ranks_[i] > 0 || found_.is_absent(i))
+      continue;
+    piece.keys.append(keys.at(rows[i]));
+    if (function_->fixed_bytes() > 0)
+      piece.fixed.push_back(found_.values[i]);
+    else
+      piece.variable.push_back(table_->get(found_, i).value_or(byte_view()));
+  }
+  return {};
 }
 
 status accumulator_table::adopt(const state::scanned_rows& piece, state::state_namespace space) {

@@ -39,9 +39,14 @@ public:
   /// Appends the results of all accumulators of a piece; `key_rows` as `piece.keys.to_batch()`.
   void emit(const state::scanned_rows& piece, const graph::record_batch& key_rows,
             graph::batch_builder& out);
-  /// Appends the result of one of them.
-  void emit_one(const state::scanned_rows& piece, std::size_t index,
-                const graph::record_batch& key_rows, graph::batch_builder& out);
+  /// The same, from the one at `from` (0 at first) on, until `out` holds `bytes_max` bytes.
+  /// @returns how many results were appended; at least one
+  std::size_t emit_some(const state::scanned_rows& piece, std::size_t from,
+                        const graph::record_batch& key_rows, std::size_t bytes_max,
+                        graph::batch_builder& out);
+  /// Makes a piece of the accumulators of `rows` in `space`, each once, in the order of the rows.
+  status look_up(const state::key_batch& keys, std::span<const std::uint32_t> rows,
+                 state::state_namespace space, state::scanned_rows& piece);
   /// Puts the accumulators of a piece of another table of the same function into `space`.
   status adopt(const state::scanned_rows& piece, state::state_namespace space);
 
@@ -52,6 +57,7 @@ private:
       : table_(&table), function_(&function) {}
   status fold_variable(const graph::record_batch& in, std::span<const std::uint32_t> rows);
   void rank_occurrences();
+  void order_by_rank();
 
   state::keyed_table* table_;
   graph::aggregate_function* function_;
@@ -64,6 +70,8 @@ private:
   std::vector<std::uint32_t> seen_counts_;
   std::vector<std::byte> copies_; ///< accumulators right after each row
   std::vector<const std::byte*> copy_pointers_;
+  std::vector<std::uint32_t> order_;        ///< places of the rows, by rank
+  std::vector<std::uint32_t> round_begins_; ///< in `order_`, by rank
   std::vector<std::uint32_t> round_rows_;
   std::vector<std::byte*> round_values_;
   std::vector<std::uint8_t> round_fresh_;

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace headrace::task {
@@ -16,6 +17,9 @@ namespace {
 
 using graph::window_kind;
 using state::state_namespace;
+
+/// Results that a window function sees at once.
+constexpr std::size_t result_bytes_max = std::size_t{1} << 20U;
 
 /// Makes a buffer of one repeated timestamp.
 graph::buffer_ptr repeated(std::int64_t value, std::size_t count) {
@@ -78,8 +82,7 @@ public:
       take_late(rows);
     if (!assigned_.fired_rows.empty()) {
       HEADRACE_CHECK(fired_->fold(rows, keys_, assigned_.fired_rows, assigned_.fired_starts_ms));
-      refire_rows_ = assigned_.fired_rows;
-      refire_starts_ = assigned_.fired_starts_ms;
+      begin_refiring();
     }
     return windows_->fold(rows, keys_, assigned_.rows, assigned_.starts_ms);
   }
@@ -98,8 +101,8 @@ public:
   result<drain_result> drain(operator_output& out, const drain_budget& budget) override {
     if (!late_.is_empty())
       out.emit_side(spec_.late_side, std::exchange(late_, {}));
-    if (!refire_rows_.empty()) {
-      HEADRACE_CHECK(refire(out));
+    if (refire_at_ < refire_.size()) {
+      HEADRACE_CHECK(refire_window(out));
       return drain_result::more;
     }
     if (!firing_ && !begin_firing()) {
@@ -166,9 +169,10 @@ private:
       table.emit(*piece_, key_rows, main_);
     } else {
       graph::function_output into(main_, sides_, 4096, std::size_t{1} << 20U);
-      for (std::size_t i = 0; i < piece_->size(); ++i) {
-        table.emit_one(*piece_, i, key_rows, results_);
+      for (std::size_t i = 0; i < piece_->size();) {
+        const auto count = table.emit_some(*piece_, i, key_rows, result_bytes_max, results_);
         then_->process(key_rows, i, start, end, results_.finish(), into);
+        i += count;
       }
     }
     emit_builder(main_, timeless, end, [&](auto rows) { out.emit(std::move(rows)); });
@@ -190,37 +194,24 @@ private:
     emit(std::move(rows));
   }
 
-  /// Emits anew the keys of fired windows that late rows changed, each once a batch.
-  status refire(operator_output& out) {
-    state::located_rows found;
-    while (!refire_rows_.empty()) {
-      const auto space = refire_starts_.back();
-      std::vector<std::uint32_t> rows;
-      for (std::size_t i = refire_rows_.size(); i-- > 0;) {
-        if (refire_starts_[i] != space)
-          continue;
-        rows.push_back(refire_rows_[i]);
-        refire_rows_.erase(refire_rows_.begin() + static_cast<std::ptrdiff_t>(i));
-        refire_starts_.erase(refire_starts_.begin() + static_cast<std::ptrdiff_t>(i));
-      }
-      HEADRACE_CHECK(fired_->rows().locate(keys_, rows, space, state::access::read, found));
-      std::vector<std::uint64_t> done;
-      piece_->keys.clear();
-      piece_->fixed.clear();
-      piece_->variable.clear();
-      for (std::size_t i = 0; i < rows.size(); ++i) {
-        if (std::find(done.begin(), done.end(), found.tokens[i]) != done.end())
-          continue;
-        done.push_back(found.tokens[i]);
-        piece_->keys.append(keys_.at(rows[i]));
-        if (function_->fixed_bytes() > 0)
-          piece_->fixed.push_back(found.values[i]);
-        else
-          piece_->variable.push_back(fired_->rows().get(found, i).value_or(byte_view()));
-      }
-      HEADRACE_CHECK(emit_piece(*fired_, space, out));
-    }
-    return {};
+  /// Notes which rows changed which fired window, the oldest window first.
+  void begin_refiring() {
+    refire_at_ = 0;
+    refire_.clear();
+    for (std::size_t i = 0; i < assigned_.fired_rows.size(); ++i)
+      refire_.emplace_back(assigned_.fired_starts_ms[i], assigned_.fired_rows[i]);
+    std::stable_sort(refire_.begin(), refire_.end(),
+                     [](const auto& left, const auto& right) { return left.first < right.first; });
+  }
+
+  /// Emits anew the keys of one fired window that late rows changed, each once a batch.
+  status refire_window(operator_output& out) {
+    const auto space = refire_[refire_at_].first;
+    all_rows_.clear();
+    for (; refire_at_ < refire_.size() && refire_[refire_at_].first == space; ++refire_at_)
+      all_rows_.push_back(refire_[refire_at_].second);
+    HEADRACE_CHECK(fired_->look_up(keys_, all_rows_, space, *piece_));
+    return emit_piece(*fired_, space, out);
   }
 
   /// Drops fired windows whose lateness is over.
@@ -246,7 +237,7 @@ private:
   std::optional<accumulator_table> windows_;
   std::optional<accumulator_table> fired_;
   std::optional<state::scanned_rows> piece_;
-  graph::batch_builder results_; ///< of one key, for the window function
+  graph::batch_builder results_; ///< for the window function
   graph::batch_builder main_;
   std::vector<graph::batch_builder> sides_;
 
@@ -255,10 +246,10 @@ private:
   std::optional<state_namespace> firing_;
   state::scan_cursor cursor_;
   window_assignment assigned_;
-  std::vector<std::uint32_t> all_rows_;
+  std::vector<std::uint32_t> all_rows_; ///< to fold or look up
   std::vector<state_namespace> all_spaces_;
-  std::vector<std::uint32_t> refire_rows_;
-  std::vector<std::int64_t> refire_starts_;
+  std::vector<std::pair<state_namespace, std::uint32_t>> refire_; ///< window and row, by window
+  std::size_t refire_at_ = 0;
   graph::record_batch late_;
 };
 

@@ -76,6 +76,20 @@ TEST_CASE("random rows give what a map of sums gives") {
   CHECK(rows_of(harness.take()) == expected);
 }
 
+TEST_CASE("a large batch of one key takes no longer than one of many") {
+  operator_harness harness(node_of({{aggregate_kind::first, 0}, {aggregate_kind::sum, 1}}),
+                           make_keyed_aggregate_operator);
+  constexpr std::int64_t rows = 300'000; // the square of it would take minutes
+  word_rows in;
+  for (std::int64_t i = 0; i < rows; ++i)
+    in.emplace_back("a", 1);
+  REQUIRE(harness.push(testing::words(in)));
+  const auto out = rows_of(harness.take());
+  REQUIRE(out.size() == rows);
+  CHECK(out.front() == word_rows::value_type{"a", 1});
+  CHECK(out.back() == word_rows::value_type{"a", rows});
+}
+
 TEST_SUITE_END();
 
 } // namespace

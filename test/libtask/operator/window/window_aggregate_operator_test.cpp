@@ -106,6 +106,27 @@ TEST_CASE("within the allowed lateness a fired window is emitted anew, once a ke
   CHECK(harness.metrics().late_records.value() == 1);
 }
 
+TEST_CASE("many late rows of many fired windows give each key of each window once") {
+  operator_harness harness(node_of({window_kind::tumbling, 10, 0, 0, 1'000'000}),
+                           make_window_aggregate_operator);
+  testing::word_rows late;
+  std::vector<std::int64_t> times;
+  constexpr std::int64_t count = 100'000; // the square of it would take minutes
+  for (std::int64_t i = 0; i < count; ++i) {
+    late.emplace_back(std::to_string(i % 25'000), 1);
+    times.push_back(i % 4 * 10);
+  }
+  REQUIRE(harness.push(timed_words(late, times)));
+  REQUIRE(harness.advance(39));
+  harness.take();
+
+  REQUIRE(harness.push(timed_words(late, times)));
+  const auto again = rows_of(harness.take());
+  REQUIRE(again.size() == 25'000);
+  CHECK(again.count("0,8@9") == 1);
+  CHECK(again.count("24999,8@39") == 1);
+}
+
 TEST_CASE("a row counts in each sliding window that covers it") {
   operator_harness harness(node_of({window_kind::sliding, 10, 5, 0, 0}),
                            make_window_aggregate_operator);
