@@ -60,7 +60,16 @@ public:
   /// Each record ends at a line break and has none inside: a file can be read from any line on, by
   /// several readers at once.
   virtual bool is_splittable() const { return true; }
-  virtual result<std::unique_ptr<decoder>> create_decoder(row_type_ptr type) const = 0;
+  /// Makes a decoder of records with the fields of `record` that produces rows of `produced`: some
+  /// of these fields, in any order. The values of the others are passed over: neither decoded nor
+  /// checked.
+  /// @errors type_mismatch  the format has no such records, or no such fields of them
+  virtual result<std::unique_ptr<decoder>> create_decoder(row_type_ptr record,
+                                                          row_type_ptr produced) const = 0;
+  /// Makes a decoder that produces all fields.
+  result<std::unique_ptr<decoder>> create_decoder(const row_type_ptr& type) const {
+    return create_decoder(type, type);
+  }
   virtual result<std::unique_ptr<encoder>> create_encoder(row_type_ptr type) const = 0;
 };
 

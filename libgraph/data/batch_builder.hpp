@@ -61,7 +61,10 @@ public:
       grow(size_ + 1);
     auto* slot = reinterpret_cast<string_slot*>(values_) + size_;
     if (value.size() <= string_slot::inline_max) {
-      write_inline_slot(slot, value.data(), value.size());
+      if (value.data() < shared_wide_end_) [[likely]]
+        write_inline_slot_wide(slot, value.data(), value.size());
+      else
+        write_inline_slot(slot, value.data(), value.size());
     } else {
       slot->size = static_cast<std::uint32_t>(value.size());
       std::memcpy(&slot->prefix[0], value.data(), sizeof(slot->prefix));
@@ -107,6 +110,7 @@ private:
   std::byte* values_ = nullptr;
   std::uint8_t* validity_ = nullptr;
   const char* shared_base_ = nullptr;
+  const char* shared_wide_end_ = nullptr; ///< before it, a whole slot can be loaded
   std::uint32_t shared_index_ = 0;
   struct storage;
   std::unique_ptr<storage> storage_;

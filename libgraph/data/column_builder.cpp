@@ -109,6 +109,8 @@ void column_builder::share(const buffer_ptr& owner) {
     return;
   shared_index_ = storage_->blocks.add(owner);
   shared_base_ = owner->as<char>();
+  const auto tail = std::min(owner->size_bytes(), sizeof(string_slot));
+  shared_wide_end_ = shared_base_ + (owner->size_bytes() - tail);
   storage_->shared = owner.get();
 }
 
@@ -249,6 +251,7 @@ column_ptr column_builder::finish() {
   from.validity = nullptr;
   from.shared = nullptr;
   shared_base_ = nullptr;
+  shared_wide_end_ = nullptr;
   shared_index_ = 0;
   values_ = nullptr;
   validity_ = nullptr;

@@ -2,29 +2,12 @@
 
 #include "libgraph/types/value_text.hpp"
 
-#include <algorithm>
 #include <array>
-#include <limits>
+#include <cstdlib>
 
 namespace headrace::graph {
 
 namespace {
-
-constexpr std::int64_t seconds_per_day = 86400;
-constexpr std::int64_t nanos_per_second = 1000000000;
-/// Beyond, a timestamp is no point in time that anybody wrote; what is further is shown as this
-/// far.
-constexpr std::int64_t seconds_max = seconds_per_day * std::numeric_limits<std::int32_t>::max();
-
-/// Appends a number of at least `width` digits.
-void put_padded(std::uint64_t value, int width, std::string& out) {
-  int digits = 1;
-  for (auto rest = value / 10; rest != 0; rest /= 10)
-    ++digits;
-  for (; digits < width; ++digits)
-    out.push_back('0');
-  append_integer(static_cast<std::int64_t>(value), out);
-}
 
 /// Appends a fraction of a second as 3, 6 or 9 digits, as few as hold it; nothing for zero.
 void put_fraction(std::int64_t nanos, std::string& out) {
@@ -32,24 +15,24 @@ void put_fraction(std::int64_t nanos, std::string& out) {
     return;
   out.push_back('.');
   if (nanos % 1000000 == 0)
-    put_padded(static_cast<std::uint64_t>(nanos / 1000000), 3, out);
+    append_padded(nanos / 1000000, 3, out);
   else if (nanos % 1000 == 0)
-    put_padded(static_cast<std::uint64_t>(nanos / 1000), 6, out);
+    append_padded(nanos / 1000, 6, out);
   else
-    put_padded(static_cast<std::uint64_t>(nanos), 9, out);
+    append_padded(nanos, 9, out);
 }
 
 /// Appends a time of day as ISO 8601: 12:00, 12:00:01, 12:00:01.500.
 ///
 /// @param has_seconds  writes the seconds even when they are zero
 void put_time(std::int64_t seconds_of_day, std::int64_t nanos, bool has_seconds, std::string& out) {
-  put_padded(static_cast<std::uint64_t>(seconds_of_day / 3600), 2, out);
+  append_padded(seconds_of_day / 3600, 2, out);
   out.push_back(':');
-  put_padded(static_cast<std::uint64_t>(seconds_of_day / 60 % 60), 2, out);
+  append_padded(seconds_of_day / 60 % 60, 2, out);
   if (!has_seconds && seconds_of_day % 60 == 0 && nanos == 0)
     return;
   out.push_back(':');
-  put_padded(static_cast<std::uint64_t>(seconds_of_day % 60), 2, out);
+  append_padded(seconds_of_day % 60, 2, out);
   put_fraction(nanos, out);
 }
 
@@ -59,24 +42,11 @@ void put_time_of_day(std::int32_t milliseconds, std::string& out) {
   put_time(of_day / 1000, std::int64_t{of_day % 1000} * 1000000, false, out);
 }
 
-void put_timestamp(int128 nanos, bool is_instant, std::string& out) {
-  auto wide_seconds = nanos / nanos_per_second;
-  auto fraction = static_cast<std::int64_t>(nanos % nanos_per_second);
-  if (fraction < 0) {
-    fraction += nanos_per_second;
-    --wide_seconds;
-  }
-  const auto seconds = static_cast<std::int64_t>(std::clamp(
-      wide_seconds, static_cast<int128>(-seconds_max), static_cast<int128>(seconds_max)));
-  auto days = seconds / seconds_per_day;
-  auto second_of_day = seconds % seconds_per_day;
-  if (second_of_day < 0) {
-    second_of_day += seconds_per_day;
-    --days;
-  }
-  append_date(static_cast<std::int32_t>(days), out);
+void put_timestamp(int128 value, int precision, bool is_instant, std::string& out) {
+  const auto parts = split_timestamp(value, precision);
+  append_date(parts.days, out);
   out.push_back('T');
-  put_time(second_of_day, fraction, is_instant, out);
+  put_time(parts.second_of_day, parts.nanos, is_instant, out);
   if (is_instant)
     out.push_back('Z');
 }
@@ -118,7 +88,7 @@ void put_duration(std::int64_t milliseconds, std::string& out) {
   append_integer(rest / 1000, out);
   if (rest % 1000 != 0) {
     out.push_back('.');
-    put_padded(static_cast<std::uint64_t>(rest < 0 ? -(rest % 1000) : rest % 1000), 3, out);
+    append_padded(std::abs(rest % 1000), 3, out);
     while (out.back() == '0')
       out.pop_back();
   }
@@ -230,10 +200,9 @@ void format_value(const column& values, std::size_t row, std::string& out) {
     return put_time_of_day(values.values<std::int32_t>()[row], out);
   case type_root::timestamp:
   case type_root::timestamp_ltz:
-    return put_timestamp(type.precision() <= 3
-                             ? static_cast<int128>(values.values<std::int64_t>()[row]) * 1000000
-                             : values.values<int128>()[row],
-                         type.root() == type_root::timestamp_ltz, out);
+    return put_timestamp(type.precision() <= 3 ? int128{values.values<std::int64_t>()[row]}
+                                               : values.values<int128>()[row],
+                         type.precision(), type.root() == type_root::timestamp_ltz, out);
   case type_root::interval_year_month:
     return put_months(values.values<std::int32_t>()[row], out);
   case type_root::interval_day_time:

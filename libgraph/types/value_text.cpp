@@ -7,13 +7,36 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace headrace::graph {
 namespace {
 
 constexpr std::int64_t seconds_per_day = 86'400;
 constexpr std::int64_t nanos_per_second = 1'000'000'000;
+
+constexpr std::size_t powers_of_ten_count = 39; // the last is 10^38
+
+constexpr std::array<int128, powers_of_ten_count> make_powers_of_ten() {
+  std::array<int128, powers_of_ten_count> out{};
+  out[0] = 1;
+  for (std::size_t i = 1; i < out.size(); ++i)
+    out[i] = out[i - 1] * 10;
+  return out;
+}
+constexpr auto powers_of_ten = make_powers_of_ten();
+int128 power_of_ten(int exponent) { return powers_of_ten[static_cast<std::size_t>(exponent)]; }
+
+constexpr std::array<std::uint64_t, 17> make_small_powers_of_ten() {
+  std::array<std::uint64_t, 17> out{};
+  out[0] = 1;
+  for (std::size_t i = 1; i < out.size(); ++i)
+    out[i] = out[i - 1] * 10;
+  return out;
+}
+constexpr auto small_powers_of_ten = make_small_powers_of_ten();
 
 bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
@@ -149,6 +172,63 @@ bool take_time(text_cursor& cursor, std::int64_t& seconds, std::int32_t& nanos) 
   return true;
 }
 
+/// Subtracts a pattern, in which '0' stands for any digit, from a word of eight letters. What is
+/// left are the digits' values, and zeros; nothing when the letters are not so.
+template <std::uint64_t Digits>
+std::optional<std::uint64_t> match_digits(std::uint64_t letters, std::uint64_t pattern) {
+  const auto rest = letters ^ pattern;
+  constexpr auto reach = 0x7f7f7f7f7f7f7f7f - Digits * 9; // others stay below 0x80 only when zero
+  if (((rest | (rest + reach)) & 0x8080808080808080) != 0)
+    return std::nullopt;
+  return rest;
+}
+
+/// Reads "2024-02-29 12:34:56", perhaps with a fraction of at most nine digits: what nearly all
+/// timestamps are.
+///
+/// @returns false when the text is anything else, though perhaps a timestamp
+bool take_usual_timestamp(std::string_view text, parsed_timestamp& out) {
+  constexpr std::size_t size_without_fraction = 19;
+  if (text.size() < size_without_fraction)
+    return false;
+  if (text[10] != ' ' && text[10] != 'T')
+    return false;
+  const auto date = match_digits<0x0001010001010101>(load_word(text.data()), load_word("0000-00-"));
+  const auto time =
+      match_digits<0x0101000101000101>(load_word(text.data() + 11), load_word("00:00:00"));
+  const auto day_tens = static_cast<unsigned>(text[8] - '0');
+  const auto day_ones = static_cast<unsigned>(text[9] - '0');
+  if (!date || !time || day_tens > 9 || day_ones > 9)
+    return false;
+  const auto date_pairs = *date * 10 + (*date >> 8U);
+  const auto time_pairs = *time * 10 + (*time >> 8U);
+  const auto pair = [](std::uint64_t pairs, unsigned at) {
+    return static_cast<std::int32_t>(pairs >> 8U * at & 0xffU);
+  };
+  const auto year = pair(date_pairs, 0) * 100 + pair(date_pairs, 2);
+  const auto month = pair(date_pairs, 5);
+  const auto day = static_cast<std::int32_t>(day_tens * 10 + day_ones);
+  const auto hour = pair(time_pairs, 0);
+  const auto minute = pair(time_pairs, 3);
+  const auto second = pair(time_pairs, 6);
+  if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month) || hour > 23 ||
+      minute > 59 || second > 59)
+    return false;
+  const auto fraction = text.substr(size_without_fraction);
+  if (!fraction.empty()) {
+    const auto digits = fraction.size() - 1;
+    if (fraction.front() != '.' || digits == 0 || digits > 9)
+      return false;
+    const auto value = parse_digits(fraction.data() + 1, digits);
+    if (!value)
+      return false;
+    out.nanos = static_cast<std::int32_t>(*value * small_powers_of_ten[9 - digits]);
+  }
+  out.seconds =
+      days_from_civil(year, month, day) * seconds_per_day + (hour * 60 + minute) * 60 + second;
+  return true;
+}
+
 bool take_offset(text_cursor& cursor, std::optional<std::int32_t>& offset) {
   if (cursor.take('Z') || cursor.take('z')) {
     offset = 0;
@@ -171,12 +251,69 @@ bool take_offset(text_cursor& cursor, std::optional<std::int32_t>& offset) {
   return true;
 }
 
+/// A number without exponent: `unscaled` / 10^`fraction`.
+struct plain_number {
+  bool negative = false;
+  std::uint64_t unscaled = 0;
+  int digits = 0;
+  int fraction = 0;
+};
+
+/// Reads a number of at most 16 digits without exponent; nothing when it is not so.
+std::optional<plain_number> parse_plain(std::string_view text) {
+  constexpr std::size_t digits_max = 16;
+  plain_number out;
+  out.negative = text.starts_with('-');
+  if (out.negative)
+    text.remove_prefix(1);
+  if (text.empty() || text.size() > digits_max + 1)
+    return std::nullopt;
+  const auto* found = static_cast<const char*>(std::memchr(text.data(), '.', text.size()));
+  const auto point = found == nullptr ? text.size() : static_cast<std::size_t>(found - text.data());
+  const auto fraction = found == nullptr ? 0 : text.size() - point - 1;
+  if (point + fraction == 0 || point + fraction > digits_max)
+    return std::nullopt;
+  if (point > 0) {
+    const auto whole = parse_digits(text.data(), point);
+    if (!whole)
+      return std::nullopt;
+    out.unscaled = *whole;
+  }
+  if (fraction > 0) {
+    const auto behind = parse_digits(text.data() + point + 1, fraction);
+    if (!behind)
+      return std::nullopt;
+    out.unscaled = out.unscaled * small_powers_of_ten[fraction] + *behind;
+  }
+  out.digits = static_cast<int>(point + fraction);
+  out.fraction = static_cast<int>(fraction);
+  return out;
+}
+
+/// The quotient of two numbers that T holds exactly is rounded once, so it is the nearest value.
+template <class T>
+std::optional<T> exact_quotient(const plain_number& number) {
+  constexpr auto mantissa_max = std::uint64_t{1}
+                                << static_cast<unsigned>(std::numeric_limits<T>::digits);
+  constexpr int exact_power_max = std::is_same_v<T, float> ? 10 : 22; // 5^10 < 2^24, 5^22 < 2^53
+  if (number.unscaled > mantissa_max || number.fraction > exact_power_max)
+    return std::nullopt;
+  const auto size = static_cast<T>(number.unscaled) /
+                    static_cast<T>(small_powers_of_ten[static_cast<std::size_t>(number.fraction)]);
+  return number.negative ? -size : size;
+}
+
 template <class T>
 std::optional<T> parse_floating(std::string_view text) {
-  if (text.starts_with('+'))
+  if (const auto plain = parse_plain(text)) {
+    if (const auto value = exact_quotient<T>(*plain))
+      return value;
+  }
+  if (text.starts_with('+')) {
     text.remove_prefix(1);
-  if (text.empty() || text.starts_with('+'))
-    return std::nullopt;
+    if (text.starts_with('-'))
+      return std::nullopt;
+  }
   T value = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (end != text.data() + text.size() || failed == std::errc::invalid_argument)
@@ -227,21 +364,6 @@ void append_floating(T value, std::string& out) {
   out += exponent;
 }
 
-int128 power_of_ten(int exponent) {
-  int128 out = 1;
-  for (int i = 0; i < exponent; ++i)
-    out *= 10;
-  return out;
-}
-
-void append_padded(std::int64_t value, int width, std::string& out) {
-  std::array<char, 24> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  for (auto digits = end - text.data(); digits < width; ++digits)
-    out += '0';
-  out.append(text.data(), end);
-}
-
 void append_day_time(std::int64_t second_of_day, std::int32_t nanos, std::string& out) {
   append_padded(second_of_day / 3600, 2, out);
   out += ':';
@@ -256,32 +378,8 @@ void append_day_time(std::int64_t second_of_day, std::int32_t nanos, std::string
   }
 }
 
-constexpr std::string_view base64_letters =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-constexpr std::array<std::uint8_t, 256> make_base64_values() {
-  std::array<std::uint8_t, 256> out{};
-  out.fill(0xff);
-  for (std::size_t i = 0; i < base64_letters.size(); ++i)
-    out[static_cast<unsigned char>(base64_letters[i])] = static_cast<std::uint8_t>(i);
-  return out;
-}
-constexpr auto base64_values = make_base64_values();
-
-} // namespace
-
-std::optional<bool> parse_boolean(std::string_view text) {
-  if (equals_ignoring_case(text, "true"))
-    return true;
-  if (equals_ignoring_case(text, "false"))
-    return false;
-  return std::nullopt;
-}
-
-std::optional<double> parse_double(std::string_view text) { return parse_floating<double>(text); }
-std::optional<float> parse_float(std::string_view text) { return parse_floating<float>(text); }
-
-std::optional<int128> parse_decimal(std::string_view text, int precision, int scale) {
+/// Any number of digits, an exponent, and rounding.
+std::optional<int128> parse_long_decimal(std::string_view text, int precision, int scale) {
   const bool negative = text.starts_with('-');
   if (negative || text.starts_with('+'))
     text.remove_prefix(1);
@@ -341,6 +439,42 @@ std::optional<int128> parse_decimal(std::string_view text, int precision, int sc
   return negative ? -value : value;
 }
 
+constexpr std::string_view base64_letters =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+constexpr std::array<std::uint8_t, 256> make_base64_values() {
+  std::array<std::uint8_t, 256> out{};
+  out.fill(0xff);
+  for (std::size_t i = 0; i < base64_letters.size(); ++i)
+    out[static_cast<unsigned char>(base64_letters[i])] = static_cast<std::uint8_t>(i);
+  return out;
+}
+constexpr auto base64_values = make_base64_values();
+
+} // namespace
+
+std::optional<bool> parse_boolean(std::string_view text) {
+  if (equals_ignoring_case(text, "true"))
+    return true;
+  if (equals_ignoring_case(text, "false"))
+    return false;
+  return std::nullopt;
+}
+
+std::optional<double> parse_double(std::string_view text) { return parse_floating<double>(text); }
+std::optional<float> parse_float(std::string_view text) { return parse_floating<float>(text); }
+
+std::optional<int128> parse_decimal(std::string_view text, int precision, int scale) {
+  if (const auto plain = parse_plain(text);
+      plain && plain->fraction <= scale && plain->digits + scale - plain->fraction <= 38) {
+    const auto value = int128{plain->unscaled} * power_of_ten(scale - plain->fraction);
+    if (value >= power_of_ten(precision))
+      return std::nullopt;
+    return plain->negative ? -value : value;
+  }
+  return parse_long_decimal(text, precision, scale);
+}
+
 std::optional<std::int32_t> parse_date(std::string_view text) {
   text_cursor cursor(text);
   std::int64_t days = 0;
@@ -361,8 +495,10 @@ std::optional<std::int32_t> parse_time(std::string_view text) {
 }
 
 std::optional<parsed_timestamp> parse_timestamp(std::string_view text) {
-  text_cursor cursor(text);
   parsed_timestamp out;
+  if (take_usual_timestamp(text, out))
+    return out;
+  text_cursor cursor(text);
   std::int64_t days = 0;
   std::int64_t second_of_day = 0;
   if (!take_date(cursor, days))
@@ -381,6 +517,8 @@ std::optional<parsed_timestamp> parse_timestamp(std::string_view text) {
 int128 to_timestamp_value(const parsed_timestamp& parsed, int precision) {
   constexpr std::array<std::int32_t, 10> units{
       1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
+  if (precision == 3)
+    return int128{parsed.seconds * 1000 + parsed.nanos / 1'000'000};
   const auto unit = units[static_cast<std::size_t>(std::clamp(precision, 0, 9))];
   const auto nanos = parsed.nanos / unit * unit;
   if (precision <= 3)
@@ -388,9 +526,38 @@ int128 to_timestamp_value(const parsed_timestamp& parsed, int precision) {
   return int128{parsed.seconds} * nanos_per_second + nanos;
 }
 
+timestamp_parts split_timestamp(int128 value, int precision) {
+  constexpr std::int64_t seconds_max = seconds_per_day * std::numeric_limits<std::int32_t>::max();
+  const std::int64_t per_second = precision <= 3 ? 1000 : nanos_per_second;
+  auto wide_seconds = value / per_second;
+  auto fraction = static_cast<std::int64_t>(value % per_second);
+  if (fraction < 0) {
+    fraction += per_second;
+    --wide_seconds;
+  }
+  const auto seconds =
+      static_cast<std::int64_t>(std::clamp<int128>(wide_seconds, -seconds_max, seconds_max));
+  auto days = seconds / seconds_per_day;
+  auto second_of_day = seconds % seconds_per_day;
+  if (second_of_day < 0) {
+    second_of_day += seconds_per_day;
+    --days;
+  }
+  return {static_cast<std::int32_t>(days), static_cast<std::int32_t>(second_of_day),
+          static_cast<std::int32_t>(fraction * (nanos_per_second / per_second))};
+}
+
 void append_integer(std::int64_t value, std::string& out) {
   std::array<char, 24> text{};
   out.append(text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr);
+}
+
+void append_padded(std::int64_t value, int width, std::string& out) {
+  std::array<char, 24> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  for (auto digits = end - text.data(); digits < width; ++digits)
+    out += '0';
+  out.append(text.data(), end);
 }
 
 void append_double(double value, std::string& out) { append_floating(value, out); }
@@ -430,23 +597,10 @@ void append_time(std::int32_t milliseconds, std::string& out) {
 }
 
 void append_timestamp(int128 value, int precision, char separator, std::string& out) {
-  const int128 per_second = precision <= 3 ? 1000 : nanos_per_second;
-  auto seconds = static_cast<std::int64_t>(value / per_second);
-  auto rest = static_cast<std::int64_t>(value % per_second);
-  if (rest < 0) {
-    rest += static_cast<std::int64_t>(per_second);
-    --seconds;
-  }
-  auto days = seconds / seconds_per_day;
-  auto second_of_day = seconds % seconds_per_day;
-  if (second_of_day < 0) {
-    second_of_day += seconds_per_day;
-    --days;
-  }
-  append_date(static_cast<std::int32_t>(days), out);
+  const auto parts = split_timestamp(value, precision);
+  append_date(parts.days, out);
   out += separator;
-  append_day_time(second_of_day,
-                  static_cast<std::int32_t>(precision <= 3 ? rest * 1'000'000 : rest), out);
+  append_day_time(parts.second_of_day, parts.nanos, out);
 }
 
 void append_base64(std::string_view bytes, std::string& out) {

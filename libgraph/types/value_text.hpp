@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libgraph/types/digits.hpp"
 #include "libgraph/types/logical_type.hpp"
 
 #include <cstdint>
@@ -22,15 +23,12 @@ std::optional<T> parse_integer(std::string_view text) {
   }
   if (text.empty())
     return std::nullopt;
-  constexpr std::size_t safe_digits = 18;
-  std::uint64_t value = 0;
-  const auto fast = text.size() < safe_digits ? text.size() : safe_digits;
-  for (std::size_t i = 0; i < fast; ++i) {
-    const auto digit = static_cast<unsigned>(static_cast<unsigned char>(text[i])) - '0';
-    if (digit > 9U)
-      return std::nullopt;
-    value = value * 10 + digit;
-  }
+  constexpr std::size_t fast_digits = 16;
+  const auto fast = text.size() < fast_digits ? text.size() : fast_digits;
+  const auto read = parse_digits(text.data(), fast);
+  if (!read)
+    return std::nullopt;
+  auto value = *read;
   for (std::size_t i = fast; i < text.size(); ++i) {
     const auto digit = static_cast<unsigned>(static_cast<unsigned char>(text[i])) - '0';
     if (digit > 9U || __builtin_mul_overflow(value, std::uint64_t{10}, &value) ||
@@ -67,7 +65,19 @@ std::optional<parsed_timestamp> parse_timestamp(std::string_view text);
 /// Cuts to `precision` digits of seconds: milliseconds for precision 0–3, else nanoseconds.
 int128 to_timestamp_value(const parsed_timestamp& parsed, int precision);
 
+/// A point in time as it is written.
+struct timestamp_parts {
+  std::int32_t days = 0; ///< since 1970-01-01
+  std::int32_t second_of_day = 0;
+  std::int32_t nanos = 0;
+};
+/// Splits a value as in a column of `precision`. What is beyond the dates there are is shown as far
+/// as they go.
+timestamp_parts split_timestamp(int128 value, int precision);
+
 void append_integer(std::int64_t value, std::string& out);
+/// With leading zeros to `width` digits. `value` is not negative.
+void append_padded(std::int64_t value, int width, std::string& out);
 /// As Java does: shortest digits, "1.0", "1.0E10", "NaN", "Infinity".
 void append_double(double value, std::string& out);
 void append_float(float value, std::string& out);

@@ -1,7 +1,6 @@
 #include "libtask/format/csv_decoder.hpp"
 
 #include "libtask/format/decode_input.hpp"
-#include "libtask/format/scalar_text.hpp"
 
 #include <algorithm>
 
@@ -11,6 +10,19 @@ using graph::batch_builder;
 using graph::column_builder;
 using graph::logical_type;
 using graph::physical_type;
+
+csv_decoder::csv_decoder(csv_options options, graph::row_type_ptr record,
+                         const logical_type& produced)
+    : options_(std::move(options)), record_(std::move(record)) {
+  const bool is_all = produced == *record_;
+  for (const auto& field : record_->fields()) {
+    auto& plan = fields_.emplace_back(field.type);
+    plan.column = is_all ? static_cast<int>(fields_.size() - 1) : produced.field_index(field.name);
+    plan.is_nested = !is_scalar(field.type);
+    for (std::size_t i = 0; plan.is_nested && i < field.type.child_count(); ++i)
+      plan.elements.emplace_back(field.type.child(i));
+  }
+}
 
 result<graph::decoded> csv_decoder::decode(byte_view input, bool last,
                                            const graph::decode_origin& origin, std::size_t rows_max,
@@ -24,9 +36,9 @@ result<graph::decoded> csv_decoder::decode(byte_view input, bool last,
   done.lines = options_.has_header && header > 0 && input[header - 1] == '\n' ? 1 : 0;
   shared_ = lies_in(input, owner);
   if (shared_) {
-    for (std::size_t i = 0; i < type_->child_count(); ++i) {
-      if (type_->child(i).physical() == physical_type::string)
-        out.column(i).share(owner);
+    for (const auto& field : fields_) {
+      if (field.column >= 0 && field.value.is_character())
+        out.column(static_cast<std::size_t>(field.column)).share(owner);
     }
   }
   csv_scanner in(input.substr(header), last, options_);
@@ -78,7 +90,7 @@ std::optional<std::size_t> csv_decoder::header_bytes(byte_view input, bool last,
 }
 
 csv_decoder::record_end csv_decoder::decode_record(csv_scanner& in, batch_builder& out) {
-  const auto columns = type_->child_count();
+  const auto columns = fields_.size();
   const auto begin = in.at();
   if (options_.allow_comments && in.peek() == '#')
     return in.skip_line() ? record_end::no_record : record_end::incomplete;
@@ -92,7 +104,7 @@ csv_decoder::record_end csv_decoder::decode_record(csv_scanner& in, batch_builde
       return record_end::incomplete;
     if (end == field_end::malformed)
       return fail_record(field.begin, in.fault());
-    if (fields < columns && !append(type_->child(fields), field, out.column(fields)))
+    if (fields < columns && !append(fields_[fields], field, out)) [[unlikely]]
       return fail_record(field.begin, describe(fields, field));
   }
   if (fields == columns)
@@ -106,28 +118,31 @@ csv_decoder::record_end csv_decoder::fail_record(std::size_t at, std::string rea
   return record_end::malformed;
 }
 
-bool csv_decoder::is_null(const logical_type& type, std::string_view text) const {
+bool csv_decoder::is_null(const scalar_reader& value, std::string_view text) const {
   if (options_.null_literal && text == *options_.null_literal)
     return true;
-  return text.empty() && !is_character(type);
+  return text.empty() && !value.is_character();
 }
 
-bool csv_decoder::append(const logical_type& type, const csv_field& field,
-                         column_builder& out) const {
-  if (!field.is_quoted && is_null(type, field.text)) {
-    if (!type.is_nullable())
+bool csv_decoder::append(field_plan& plan, const csv_field& field, batch_builder& out) const {
+  if (plan.column < 0)
+    return true;
+  auto& to = out.column(static_cast<std::size_t>(plan.column));
+  if ((field.text.empty() || options_.null_literal) && !field.is_quoted &&
+      is_null(plan.value, field.text)) {
+    if (!plan.value.type().is_nullable())
       return false;
-    out.append_null();
+    to.append_null();
     return true;
   }
-  if (type.physical() == physical_type::list || type.physical() == physical_type::row)
-    return append_nested(type, field.text, out);
-  return append_scalar(type, field.text, shared_ && !field.is_copy, out);
+  if (plan.is_nested)
+    return append_nested(plan, field.text, to);
+  return plan.value.append(field.text, shared_ && !field.is_copy, to);
 }
 
-bool csv_decoder::append_nested(const logical_type& type, std::string_view text,
+bool csv_decoder::append_nested(field_plan& plan, std::string_view text,
                                 column_builder& out) const {
-  const bool is_row = type.physical() == physical_type::row;
+  const bool is_row = plan.value.type().physical() == physical_type::row;
   std::size_t elements = 0;
   if (!is_row)
     out.begin_list();
@@ -136,26 +151,26 @@ bool csv_decoder::append_nested(const logical_type& type, std::string_view text,
     const auto element = text.substr(0, end);
     more = end < text.size();
     text.remove_prefix(more ? end + 1 : end);
-    if (is_row && elements >= type.child_count())
+    if (is_row && elements >= plan.elements.size())
       return false;
     const auto child = is_row ? elements : 0;
-    const auto& child_type = type.child(child);
-    if (is_null(child_type, element) && child_type.is_nullable())
+    auto& value = plan.elements[child];
+    if (is_null(value, element) && value.type().is_nullable())
       out.child(child).append_null();
-    else if (!append_scalar(child_type, element, false, out.child(child)))
+    else if (!value.append(element, false, out.child(child)))
       return false;
   }
   if (!is_row)
     out.end_list();
-  else if (elements != type.child_count())
+  else if (elements != plan.elements.size())
     return false;
   else
     out.end_row();
   return true;
 }
 
-std::string csv_decoder::describe(std::size_t column, const csv_field& field) const {
-  const auto& wanted = type_->fields()[column];
+std::string csv_decoder::describe(std::size_t field_index, const csv_field& field) const {
+  const auto& wanted = record_->fields()[field_index];
   return "field `" + wanted.name + "` wants " + wanted.type.to_sql() + ", found " +
          excerpt(field.text);
 }

@@ -2,6 +2,7 @@
 
 #include "libtask/format/csv_decoder.hpp"
 #include "libtask/format/csv_encoder.hpp"
+#include "libtask/format/decode_input.hpp"
 
 namespace headrace::task {
 namespace {
@@ -11,10 +12,12 @@ public:
   explicit csv_format(csv_options options) : options_(std::move(options)) {}
 
   bool is_splittable() const override { return !options_.allow_newlines; }
-  result<std::unique_ptr<graph::decoder>> create_decoder(graph::row_type_ptr type) const override {
-    HEADRACE_CHECK(check_csv_type(*type));
+  result<std::unique_ptr<graph::decoder>>
+  create_decoder(graph::row_type_ptr record, graph::row_type_ptr produced) const override {
+    HEADRACE_CHECK(check_csv_type(*record));
+    HEADRACE_CHECK(check_produced(*record, *produced));
     return std::unique_ptr<graph::decoder>(
-        std::make_unique<csv_decoder>(options_, std::move(type)));
+        std::make_unique<csv_decoder>(options_, std::move(record), *produced));
   }
   result<std::unique_ptr<graph::encoder>> create_encoder(graph::row_type_ptr type) const override {
     HEADRACE_CHECK(check_csv_type(*type));

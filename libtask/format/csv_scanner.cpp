@@ -9,24 +9,14 @@ csv_scanner::csv_scanner(byte_view input, bool last, const csv_options& options)
       allow_newlines_(options.allow_newlines),
       specials_(input, {delimiter_, '\n', quote_, escape_}) {}
 
-std::size_t csv_scanner::next_special() {
-  auto place = specials_.next();
-  while (place < ignored_until_ && place < input_.size())
-    place = specials_.next();
-  return place;
-}
-
-field_end csv_scanner::next(csv_field& out) {
-  out.begin = at_;
-  out.is_quoted = at_ < input_.size() && is_quote(input_[at_]);
-  out.is_copy = false;
-  line_ended_ = false;
-  const auto end = out.is_quoted ? next_quoted(out) : next_unquoted(out);
+field_end csv_scanner::next_unusual(csv_field& out, std::size_t first_special) {
+  out.is_quoted = first_special == at_ && at_ < input_.size() && is_quote(input_[at_]);
+  const auto end = out.is_quoted ? next_quoted(out) : next_unquoted(out, first_special);
   line_ended_ |= end == field_end::line;
   return end;
 }
 
-field_end csv_scanner::next_unquoted(csv_field& out) {
+field_end csv_scanner::next_unquoted(csv_field& out, std::size_t place) {
   auto segment = at_;
   const auto finish = [&](std::size_t end) {
     if (!out.is_copy) {
@@ -36,8 +26,7 @@ field_end csv_scanner::next_unquoted(csv_field& out) {
     scratch_.append(input_.substr(segment, end - segment));
     out.text = scratch_;
   };
-  for (;;) {
-    const auto place = next_special();
+  for (;; place = next_special()) {
     if (place >= input_.size()) {
       if (!last_)
         return field_end::incomplete;
@@ -74,7 +63,6 @@ field_end csv_scanner::next_unquoted(csv_field& out) {
 }
 
 field_end csv_scanner::next_quoted(csv_field& out) {
-  next_special(); // the opening quote
   auto segment = at_ + 1;
   scratch_.clear();
   for (;;) {
@@ -151,13 +139,6 @@ bool csv_scanner::skip_line() {
       return true;
     }
   }
-}
-
-bool csv_scanner::skip_empty_line() {
-  const auto rest = input_.substr(at_);
-  if (!rest.starts_with('\n') && !rest.starts_with("\r\n"))
-    return false;
-  return skip_line();
 }
 
 } // namespace headrace::task

@@ -16,6 +16,16 @@ error malformed_record(const graph::decode_origin& origin, const record_place& p
   return {errc::malformed_record, "malformed record: " + where + ": " + reason};
 }
 
+status check_produced(const graph::logical_type& record, const graph::logical_type& produced) {
+  for (const auto& field : produced.fields()) {
+    const auto index = record.field_index(field.name);
+    if (index < 0 || record.child(static_cast<std::size_t>(index)) != field.type)
+      return error(errc::type_mismatch, "a record of type " + record.to_sql() + " has no field `" +
+                                            field.name + "` of type " + field.type.to_sql());
+  }
+  return {};
+}
+
 std::string excerpt(std::string_view found) {
   static constexpr char digits[] = "0123456789abcdef";
   std::string out = "'";

@@ -32,6 +32,9 @@ struct record_place {
 error malformed_record(const graph::decode_origin& origin, const record_place& place,
                        const std::string& reason);
 
+/// Tells which field of `produced` is none of `record`. @errors type_mismatch
+status check_produced(const graph::logical_type& record, const graph::logical_type& produced);
+
 /// Puts what was found into an error: in quotes, cut to a few dozen characters, one line.
 std::string excerpt(std::string_view found);
 

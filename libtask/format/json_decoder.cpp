@@ -1,7 +1,8 @@
 #include "libtask/format/json_decoder.hpp"
 
 #include "libtask/format/decode_input.hpp"
-#include "libtask/format/special_scanner.hpp"
+#include "libtask/format/flat_json_reader.hpp"
+#include "libtask/format/json_field_plan.hpp"
 
 #include <simdjson.h>
 
@@ -23,55 +24,17 @@ using graph::logical_type;
 using graph::physical_type;
 using simdjson::ondemand::json_type;
 
-/// The fields of a row type by name, and which of them the current record has had.
-class field_plan {
-public:
-  explicit field_plan(const logical_type& type) : type_(&type), seen_(type.fields().size()) {
-    for (std::size_t i = 0; i < type.fields().size(); ++i)
-      sorted_.emplace_back(type.fields()[i].name, i);
-    std::sort(sorted_.begin(), sorted_.end());
-  }
-
-  const logical_type& type() const { return *type_; }
-  void start_record() {
-    ++record_;
-    expected_ = 0;
-  }
-  /// The field of that name; -1 when there is none. Guesses that fields come in order.
-  int find(std::string_view name) {
-    const auto& fields = type_->fields();
-    if (expected_ < fields.size() && fields[expected_].name == name)
-      return static_cast<int>(expected_++);
-    const auto found = std::lower_bound(
-        sorted_.begin(), sorted_.end(), name,
-        [](const auto& entry, std::string_view wanted) { return entry.first < wanted; });
-    if (found == sorted_.end() || found->first != name)
-      return -1;
-    expected_ = found->second + 1;
-    return static_cast<int>(found->second);
-  }
-  /// Marks a field; false when the record had it before.
-  bool mark(std::size_t index) { return std::exchange(seen_[index], record_) != record_; }
-  bool has(std::size_t index) const { return seen_[index] == record_; }
-
-private:
-  const logical_type* type_;
-  std::vector<std::pair<std::string_view, std::size_t>> sorted_;
-  std::vector<std::uint64_t> seen_; ///< record number that had the field last
-  std::uint64_t record_ = 0;
-  std::size_t expected_ = 0;
-};
-
 /// A value and, for rows inside it, the plans of their fields.
 struct value_plan {
-  explicit value_plan(const logical_type& of) : type(&of) {
+  explicit value_plan(const logical_type& of) : type(&of), scalar(of) {
     if (of.physical() == physical_type::row)
       fields.emplace(of);
     for (std::size_t i = 0; i < of.storage_child_count(); ++i)
       children.emplace_back(of.storage_child(i));
   }
   const logical_type* type;
-  std::optional<field_plan> fields;
+  scalar_reader scalar; ///< when the type is a scalar
+  std::optional<json_field_plan> fields;
   std::vector<value_plan> children;
 };
 
@@ -82,26 +45,34 @@ std::string_view without_spaces(std::string_view token) {
   return token;
 }
 
+constexpr int flat_pause_max = 63;
+
 class json_decoder final : public graph::decoder {
 public:
   json_decoder(json_options options, graph::row_type_ptr type)
-      : options_(std::move(options)), type_(std::move(type)), plan_(*type_) {}
+      : options_(std::move(options)), type_(std::move(type)), plan_(*type_) {
+    if (flat_json_reader::is_for(*type_))
+      flat_.emplace(*type_, options_.fail_on_missing_field);
+  }
 
   result<decoded> decode(byte_view input, bool last, const decode_origin& origin,
                          std::size_t rows_max, const graph::buffer_ptr& owner,
                          batch_builder& out) override;
 
 private:
+  bool read_flat(byte_view input, decoded& done, batch_builder& out);
   bool decode_record(byte_view line, bool is_padded, batch_builder& out);
   template <class Builders>
   bool append_fields(value_plan& plan, simdjson::ondemand::object& object, std::size_t rows,
                      Builders&& builder_of);
   bool append_value(value_plan& plan, simdjson::ondemand::value value, column_builder& out);
-  bool append_scalar_value(const logical_type& type, simdjson::ondemand::value& value,
-                           json_type kind, column_builder& out);
+  bool append_scalar(value_plan& plan, simdjson::ondemand::value& value, json_type kind,
+                     column_builder& out);
   bool append_raw(simdjson::ondemand::value& value, json_type kind, column_builder& out);
   bool append_array(value_plan& plan, simdjson::ondemand::value& value, column_builder& out);
   bool append_map(value_plan& plan, simdjson::ondemand::value& value, column_builder& out);
+  template <class Element, class Container, class Append>
+  bool append_elements(Container& from, column_builder& out, Append&& append);
   bool append_row(value_plan& plan, simdjson::ondemand::value& value, column_builder& out);
   bool read_key(simdjson::ondemand::field& field, std::string_view& out);
 
@@ -114,6 +85,9 @@ private:
   json_options options_;
   graph::row_type_ptr type_;
   value_plan plan_;
+  std::optional<flat_json_reader> flat_;
+  int flat_misses_ = 0; ///< grows with each record in a row that had to be parsed
+  int flat_pause_ = 0;  ///< records to parse before `flat_` is tried again
   simdjson::ondemand::parser parser_;
   std::string padded_;     ///< a line too near to the end of its input to be read in place
   bool can_share_ = false; ///< the input lies in the owner
@@ -136,9 +110,11 @@ result<decoded> json_decoder::decode(byte_view input, bool last, const decode_or
         out.column(i).share(owner);
     }
   }
-  special_scanner<1> breaks(input, {'\n'});
+  const auto last_break = input.rfind('\n');
   while (out.size() < rows_max && done.bytes < input.size()) {
-    const auto end = breaks.next();
+    if (last_break != byte_view::npos && done.bytes <= last_break && read_flat(input, done, out))
+      continue;
+    const auto end = std::min(input.find('\n', done.bytes), input.size());
     const bool has_break = end < input.size();
     if (!has_break && !last)
       break;
@@ -158,6 +134,26 @@ result<decoded> json_decoder::decode(byte_view input, bool last, const decode_or
     done.bytes = has_break ? end + 1 : input.size();
   }
   return done;
+}
+
+/// Reads a record that is as most are; false when it must be parsed. A line break must follow.
+bool json_decoder::read_flat(byte_view input, decoded& done, batch_builder& out) {
+  if (!flat_ || flat_pause_ > 0) {
+    flat_pause_ -= flat_ ? 1 : 0;
+    return false;
+  }
+  const auto end = flat_->read(input, done.bytes, can_share_, out);
+  if (!end) {
+    out.discard_row();
+    flat_misses_ = std::min(2 * flat_misses_ + 1, flat_pause_max);
+    flat_pause_ = flat_misses_;
+    return false;
+  }
+  flat_misses_ = 0;
+  out.end_row();
+  done.bytes = *end + 1;
+  ++done.lines;
+  return true;
 }
 
 bool json_decoder::decode_record(byte_view line, bool is_padded, batch_builder& out) {
@@ -259,12 +255,13 @@ bool json_decoder::append_value(value_plan& plan, simdjson::ondemand::value valu
   case physical_type::none:
     return mismatch(*plan.type, value.raw_json_token());
   default:
-    return append_scalar_value(*plan.type, value, kind, out);
+    return append_scalar(plan, value, kind, out);
   }
 }
 
-bool json_decoder::append_scalar_value(const logical_type& type, simdjson::ondemand::value& value,
-                                       json_type kind, column_builder& out) {
+bool json_decoder::append_scalar(value_plan& plan, simdjson::ondemand::value& value, json_type kind,
+                                 column_builder& out) {
+  const auto& type = *plan.type;
   const auto token = without_spaces(value.raw_json_token());
   if (kind == json_type::string) {
     auto text = token.substr(1, token.size() - std::min<std::size_t>(token.size(), 2));
@@ -274,14 +271,14 @@ bool json_decoder::append_scalar_value(const logical_type& type, simdjson::ondem
       if (const auto code = value.get_string().get(text))
         return fail(code);
     }
-    return append_scalar(type, text, in_place, out) || mismatch(type, token);
+    return plan.scalar.append(text, in_place, out) || mismatch(type, token);
   }
   if (kind == json_type::object || kind == json_type::array) {
     if (!is_character(type))
       return mismatch(type, token);
     return append_raw(value, kind, out);
   }
-  return append_scalar(type, token, false, out) || mismatch(type, token);
+  return plan.scalar.append(token, false, out) || mismatch(type, token);
 }
 
 /// A string column takes an object or array as its text.
@@ -312,16 +309,9 @@ bool json_decoder::append_array(value_plan& plan, simdjson::ondemand::value& val
   const auto token = value.raw_json_token();
   if (value.get_array().get(array))
     return mismatch(*plan.type, token);
-  out.begin_list();
-  for (auto item : array) {
-    simdjson::ondemand::value element;
-    if (const auto code = std::move(item).get(element))
-      return fail(code);
-    if (!append_value(plan.children[0], element, out.child(0)))
-      return false;
-  }
-  out.end_list();
-  return true;
+  return append_elements<simdjson::ondemand::value>(array, out, [&](auto& element) {
+    return append_value(plan.children[0], element, out.child(0));
+  });
 }
 
 bool json_decoder::append_map(value_plan& plan, simdjson::ondemand::value& value,
@@ -330,17 +320,26 @@ bool json_decoder::append_map(value_plan& plan, simdjson::ondemand::value& value
   const auto token = value.raw_json_token();
   if (value.get_object().get(object))
     return mismatch(*plan.type, token);
-  out.begin_list();
-  for (auto item : object) {
-    simdjson::ondemand::field field;
-    if (const auto code = std::move(item).get(field))
-      return fail(code);
+  auto& keys = plan.children[0];
+  return append_elements<simdjson::ondemand::field>(object, out, [&](auto& field) {
     std::string_view key;
     if (!read_key(field, key))
       return false;
-    if (!append_scalar(*plan.children[0].type, key, false, out.child(0)))
-      return mismatch(*plan.children[0].type, key);
-    if (!append_value(plan.children[1], field.value(), out.child(1)))
+    if (!keys.scalar.append(key, false, out.child(0)))
+      return mismatch(*keys.type, key);
+    return append_value(plan.children[1], field.value(), out.child(1));
+  });
+}
+
+/// Appends one list of what an array or object holds.
+template <class Element, class Container, class Append>
+bool json_decoder::append_elements(Container& from, column_builder& out, Append&& append) {
+  out.begin_list();
+  for (auto item : from) {
+    Element element;
+    if (const auto code = std::move(item).get(element))
+      return fail(code);
+    if (!append(element))
       return false;
   }
   out.end_list();

@@ -1,5 +1,6 @@
 #include "libtask/format/json_format.hpp"
 
+#include "libtask/format/decode_input.hpp"
 #include "libtask/format/json_decoder.hpp"
 #include "libtask/format/json_encoder.hpp"
 
@@ -10,8 +11,10 @@ class json_format final : public graph::format {
 public:
   explicit json_format(json_options options) : options_(std::move(options)) {}
 
-  result<std::unique_ptr<graph::decoder>> create_decoder(graph::row_type_ptr type) const override {
-    return make_json_decoder(options_, std::move(type));
+  result<std::unique_ptr<graph::decoder>>
+  create_decoder(graph::row_type_ptr record, graph::row_type_ptr produced) const override {
+    HEADRACE_CHECK(check_produced(*record, *produced));
+    return make_json_decoder(options_, std::move(produced));
   }
   result<std::unique_ptr<graph::encoder>> create_encoder(graph::row_type_ptr type) const override {
     HEADRACE_CHECK(make_json_decoder(options_, type)); // takes the same types

@@ -74,8 +74,10 @@ status check_type(const graph::logical_type& type) {
 
 class lines_format final : public graph::format {
 public:
-  result<std::unique_ptr<graph::decoder>> create_decoder(row_type_ptr type) const override {
-    HEADRACE_CHECK(check_type(*type));
+  result<std::unique_ptr<graph::decoder>> create_decoder(row_type_ptr record,
+                                                         row_type_ptr produced) const override {
+    HEADRACE_CHECK(check_type(*record));
+    HEADRACE_CHECK(check_type(*produced));
     return std::unique_ptr<graph::decoder>(std::make_unique<lines_decoder>());
   }
   result<std::unique_ptr<graph::encoder>> create_encoder(row_type_ptr type) const override {

@@ -12,10 +12,12 @@ using graph::logical_type;
 using graph::physical_type;
 using graph::type_root;
 
+bool is_space(char letter) { return letter == ' ' || letter == '\t'; }
+
 std::string_view without_spaces(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t'))
+  while (!text.empty() && is_space(text.front()))
     text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
+  while (!text.empty() && is_space(text.back()))
     text.remove_suffix(1);
   return text;
 }
@@ -46,21 +48,6 @@ bool append_timestamp(const logical_type& type, std::string_view text, column_bu
   return true;
 }
 
-bool append_text(const logical_type& type, std::string_view text, bool shared,
-                 column_builder& out) {
-  if (type.root() == type_root::binary || type.root() == type_root::varbinary) {
-    std::string bytes;
-    if (!graph::decode_base64(without_spaces(text), bytes))
-      return false;
-    out.append_string(bytes);
-  } else if (shared) {
-    out.append_shared(text);
-  } else {
-    out.append_string(text);
-  }
-  return true;
-}
-
 } // namespace
 
 bool is_scalar(const logical_type& type) {
@@ -79,10 +66,33 @@ bool is_character(const logical_type& type) {
   return type.root() == type_root::character || type.root() == type_root::varchar;
 }
 
-bool append_scalar(const logical_type& type, std::string_view text, bool shared,
-                   column_builder& out) {
-  if (type.physical() == physical_type::string)
-    return append_text(type, text, shared, out);
+scalar_reader::scalar_reader(const logical_type& type) : type_(&type) {
+  if (task::is_character(type))
+    kind_ = kind::text;
+  else if (type.root() == type_root::bigint)
+    kind_ = kind::bigint;
+  else if (type.root() == type_root::timestamp && type.precision() == 3)
+    kind_ = kind::milliseconds;
+}
+
+bool scalar_reader::append_bigint(std::string_view text, column_builder& out) {
+  return append_if<std::int64_t>(graph::parse_integer<std::int64_t>(without_spaces(text)), out);
+}
+
+bool scalar_reader::append_milliseconds(std::string_view text, column_builder& out) const {
+  return append_timestamp(*type_, without_spaces(text), out);
+}
+
+bool scalar_reader::append_bytes(std::string_view text, column_builder& out) {
+  scratch_.clear();
+  if (!graph::decode_base64(text, scratch_))
+    return false;
+  out.append_string(scratch_);
+  return true;
+}
+
+bool scalar_reader::append_other(std::string_view text, column_builder& out) {
+  const auto& type = *type_;
   text = without_spaces(text);
   switch (type.root()) {
   case type_root::boolean:
@@ -94,7 +104,6 @@ bool append_scalar(const logical_type& type, std::string_view text, bool shared,
   case type_root::integer:
   case type_root::interval_year_month:
     return append_if<std::int32_t>(graph::parse_integer<std::int32_t>(text), out);
-  case type_root::bigint:
   case type_root::interval_day_time:
     return append_if<std::int64_t>(graph::parse_integer<std::int64_t>(text), out);
   case type_root::float_:
@@ -110,6 +119,9 @@ bool append_scalar(const logical_type& type, std::string_view text, bool shared,
   case type_root::timestamp:
   case type_root::timestamp_ltz:
     return append_timestamp(type, text, out);
+  case type_root::binary:
+  case type_root::varbinary:
+    return append_bytes(text, out);
   default:
     return false;
   }

@@ -112,6 +112,25 @@ TEST_CASE("arrays and rows are one field") {
   CHECK(failure("1,x\n", {numbers, pair}).find("field `c1`") != std::string::npos);
 }
 
+TEST_CASE("fields that nobody wants are passed over, whatever they hold") {
+  const auto record = row_of({number, text, number, text});
+  const auto few = std::make_shared<const logical_type>(
+      logical_type::row({{"c3", text, ""}, {"c0", number, ""}}));
+  auto decoder = make({})->create_decoder(record, few);
+  REQUIRE(decoder);
+  const std::string input = "1,a,x,b\n2,\"a,\n\",,\n3,\"a,\"\"\",,c\r\n";
+  CHECK(decode_text(**decoder, few, input, 9, 1000).failure); // a line break inside quotes
+  CHECK(decode_text(**decoder, few, "1,a,x,b\n3,\"a,\"\"\",,c\r\n", 9, 1000).rows ==
+        rows{"<b>|<1>|", "<c>|<3>|"});
+  CHECK(decode_text(**decoder, few, "1,a,x\n", 0, 1000).failure); // is no record all the same
+  const auto none = std::make_shared<const logical_type>(logical_type::row({}));
+  auto counter = make({})->create_decoder(record, none);
+  REQUIRE(counter);
+  CHECK(decode_text(**counter, none, "1,a,x,b\n,,,\n", 3, 1000).rows == rows{"", ""});
+  const auto other = std::make_shared<const logical_type>(logical_type::row({{"c3", number, ""}}));
+  CHECK(make({})->create_decoder(record, other).error().code == errc::type_mismatch);
+}
+
 TEST_CASE("a type without place is refused, and the way out named") {
   auto decoder = make({})->create_decoder(row_of({logical_type::map(text, number)}));
   REQUIRE_FALSE(decoder);
