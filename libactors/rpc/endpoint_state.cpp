@@ -261,13 +261,12 @@ void endpoint::state::take(node_lost what) {
   }
   std::sort(lost.begin(), lost.end()); // in the order of asking
   for (const auto correlation : lost) {
-    take_answer({.kind = envelope_kind::failure,
-                 .to = under->self,
-                 .from = {},
-                 .correlation = correlation,
-                 .fence = {},
-                 .payload = {},
-                 .failure = what.cause});
+    envelope answer;
+    answer.kind = envelope_kind::failure;
+    answer.to = under->self;
+    answer.correlation = correlation;
+    answer.failure = what.cause;
+    take_answer(std::move(answer));
   }
 }
 

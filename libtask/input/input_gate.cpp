@@ -41,28 +41,30 @@ void input_gate::make_ready(std::size_t index) {
 }
 
 std::optional<input_event> input_gate::poll(std::int64_t now_us) {
-  while (true) {
-    if (!events_.empty()) {
-      auto next = std::move(events_.front());
-      events_.pop_front();
-      return next;
-    }
-    if (ready_.empty())
-      return std::nullopt;
-    const auto index = ready_.front();
-    ready_.pop_front();
-    auto& from = channels_[index];
-    from.is_ready = false;
-    if (aligner_.is_blocked(index))
-      continue; // comes back when the alignment ends
-    if (!from.queue.empty()) {
-      if (std::holds_alternative<graph::record_batch>(from.queue.front().element))
-        take_batch(index);
-      else
-        take_control(index, take_front(index), now_us);
-    }
-    after_take(index, now_us);
+  while (events_.empty() && !ready_.empty())
+    take_turn(now_us);
+  std::optional<input_event> next;
+  if (!events_.empty()) {
+    next.emplace(std::move(events_.front()));
+    events_.pop_front();
   }
+  return next;
+}
+
+void input_gate::take_turn(std::int64_t now_us) {
+  const auto index = ready_.front();
+  ready_.pop_front();
+  auto& from = channels_[index];
+  from.is_ready = false;
+  if (aligner_.is_blocked(index))
+    return; // comes back when the alignment ends
+  if (!from.queue.empty()) {
+    if (std::holds_alternative<graph::record_batch>(from.queue.front().element))
+      take_batch(index);
+    else
+      take_control(index, take_front(index), now_us);
+  }
+  after_take(index, now_us);
 }
 
 void input_gate::take_batch(std::size_t index) {
@@ -75,35 +77,51 @@ void input_gate::take_batch(std::size_t index) {
 
 graph::record_batch input_gate::coalesce(graph::record_batch first, std::int32_t input,
                                          std::size_t from) {
-  std::size_t rows = first.size();
-  std::size_t bytes = 0;
-  const bool has_times = first.timestamps() != nullptr;
+  join_progress so_far{first.size(), 0, first.timestamps() != nullptr};
   joining_.clear();
   joining_.push_back(std::move(first));
-  const auto take_small = [&](std::size_t index) {
-    auto& queue = channels_[index].queue;
-    while (!queue.empty() && rows < limits_.rows_target && bytes < limits_.bytes_target) {
-      const auto* more = std::get_if<graph::record_batch>(&queue.front().element);
-      if (more == nullptr || more->size() >= limits_.rows_target / 2 ||
-          (more->timestamps() != nullptr) != has_times)
-        return;
-      rows += more->size();
-      bytes += queue.front().cost;
-      joining_.push_back(std::get<graph::record_batch>(take_front(index)));
-    }
-  };
-  take_small(from);
-  // Others that wait may add theirs: there is no order among channels. They keep their turn.
-  for (std::size_t i = 0; i < ready_.size() && rows < limits_.rows_target; ++i) {
-    const auto other = ready_[i];
-    if (channels_[other].input == input && !aligner_.is_blocked(other))
-      take_small(other);
-  }
-  if (joining_.size() == 1)
-    return std::move(joining_.front());
-  auto joined = graph::concatenate(joining_);
+  join_small(from, so_far);
+  join_others(input, so_far);
+  // The one copy of what was joined.
+  auto joined = joining_.size() == 1 ? std::move(joining_.front()) : graph::concatenate(joining_);
   joining_.clear();
   return joined;
+}
+
+void input_gate::join_small(std::size_t index, join_progress& so_far) {
+  auto& queue = channels_[index].queue;
+  while (!queue.empty() && !is_full(so_far)) {
+    const auto* more = std::get_if<graph::record_batch>(&queue.front().element);
+    if (more == nullptr || more->size() >= limits_.rows_target / 2 ||
+        (more->timestamps() != nullptr) != so_far.has_times)
+      return;
+    so_far.rows += more->size();
+    so_far.bytes += queue.front().cost;
+    joining_.push_back(std::get<graph::record_batch>(take_front(index)));
+  }
+}
+
+/// Others that wait may add theirs: there is no order among channels. They keep their turn, unless
+/// nothing is left of them; the walk ends after a few that have something else in front, so that it
+/// costs no more than what it takes.
+void input_gate::join_others(std::int32_t input, join_progress& so_far) {
+  std::size_t kept = 0;
+  std::size_t at = 0;
+  std::size_t useless = 0;
+  for (; at < ready_.size() && !is_full(so_far) && useless < limits_.useless_looks; ++at) {
+    const auto other = ready_[at];
+    auto& one = channels_[other];
+    const auto before = joining_.size();
+    if (one.input == input && !aligner_.is_blocked(other))
+      join_small(other, so_far);
+    useless += joining_.size() == before ? 1U : 0U;
+    if (one.queue.empty() && !one.closing)
+      one.is_ready = false;
+    else
+      ready_[kept++] = other;
+  }
+  ready_.erase(ready_.begin() + static_cast<std::ptrdiff_t>(kept),
+               ready_.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 graph::stream_element input_gate::take_front(std::size_t index) {

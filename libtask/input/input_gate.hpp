@@ -29,6 +29,7 @@ struct input_gate_limits {
   std::size_t window_bytes = std::size_t{1} << 20U; ///< credit of each channel
   std::size_t rows_target = 4096;                   ///< small pieces are joined up to this
   std::size_t bytes_target = std::size_t{1} << 20U;
+  std::size_t useless_looks = 16; ///< at channels that have nothing to join, a batch
 };
 
 /// The channels of all gates of one subtask: a queue each, with alignment of barriers, combination
@@ -79,11 +80,22 @@ private:
     bool closing = false;          ///< closed once the queue is empty
     bool ended = false;
   };
+  struct join_progress {
+    std::size_t rows = 0;
+    std::size_t bytes = 0;
+    bool has_times = false;
+  };
   void make_ready(std::size_t index);
   graph::stream_element take_front(std::size_t index);
+  void take_turn(std::int64_t now_us);
   void take_batch(std::size_t index);
   /// Joins `first` with small batches at the fronts of ready channels.
   graph::record_batch coalesce(graph::record_batch first, std::int32_t input, std::size_t from);
+  void join_small(std::size_t index, join_progress& so_far);
+  void join_others(std::int32_t input, join_progress& so_far);
+  bool is_full(const join_progress& so_far) const {
+    return so_far.rows >= limits_.rows_target || so_far.bytes >= limits_.bytes_target;
+  }
   void take_control(std::size_t index, graph::stream_element element, std::int64_t now_us);
   void end_channel(std::size_t index);
   void after_take(std::size_t index, std::int64_t now_us);

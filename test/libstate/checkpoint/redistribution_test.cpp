@@ -116,8 +116,9 @@ TEST_CASE("handles in a message come back, and cut off ones are refused") {
   snapshot.operators[{1, 2}] = stored_with(1).subtasks[0];
   auto& state = snapshot.operators[{1, 2}];
   state.keyed[0].shared.push_back({"000001.sst", {"/shared/1", 0, 100}});
-  state.managed.push_back(
-      {{"/m", 1, 20}, {{"l", operator_state_handle::mode::union_, {{0, 5, 77}, {5, 9, 78}}}}});
+  auto& managed = state.managed.emplace_back();
+  managed.segment = {"/m", 1, 20};
+  managed.lists.push_back({"l", operator_state_handle::mode::union_, {{0, 5, 77}, {5, 9, 78}}});
   state.channels.push_back({"/c", 2, 3});
   byte_string stored;
   byte_writer out(stored);

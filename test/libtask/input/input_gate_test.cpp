@@ -57,6 +57,38 @@ TEST_CASE("small pieces are joined before the operator sees them") {
   CHECK_FALSE(gate.poll(0));
 }
 
+TEST_CASE("a channel that was joined empty takes its turn again with new input") {
+  input_gate gate({0, 0, 0});
+  gate.enqueue(0, {numbers({1})}, false);
+  gate.enqueue(1, {numbers({2})}, false);
+  gate.enqueue(2, {numbers({3})}, true);
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{1, 2, 3});
+
+  gate.enqueue(1, {numbers({4}), watermark{7}}, false);
+  gate.enqueue(0, {watermark{5}}, false);
+
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{4});
+  auto mark = gate.poll(0);
+  REQUIRE(mark);
+  CHECK(std::get<watermark>(*mark).time_ms == 5); // of channels 0 and 1: 2 has closed
+  CHECK_FALSE(gate.poll(0));
+  CHECK_FALSE(gate.has_input());
+}
+
+TEST_CASE("few channels without rows in front are looked at for a batch") {
+  input_gate_limits limits;
+  limits.useless_looks = 2;
+  input_gate gate({0, 0, 0, 0, 0}, limits);
+  gate.enqueue(0, {numbers({1})}, false);
+  gate.enqueue(1, {watermark{7}, numbers({9})}, false);
+  gate.enqueue(2, {numbers({2})}, false);
+  gate.enqueue(3, {watermark{7}, numbers({9})}, false);
+  gate.enqueue(4, {numbers({3})}, false);
+
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{1, 2});
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{3, 9, 9});
+}
+
 TEST_CASE("rows behind a barrier wait for the other channels") {
   input_gate gate({0, 0});
   gate.enqueue(0, {numbers({1}), barrier{5, 0, {}}, numbers({3})}, false);
