@@ -26,6 +26,7 @@ struct directory_image {
 class heap_directory {
 public:
   static constexpr std::uint32_t none = slot_index::none;
+  static constexpr std::size_t near_bytes = std::size_t{512} << 10U;
 
   heap_directory(page_pool& pool, const row_layout& layout);
   /// Retires all memory, in time of the pages.
@@ -64,6 +65,12 @@ public:
   };
   view look() const {
     return {index_.look(), pages_.data(), layout_->row_bits, layout_->stride, layout_->rows_at};
+  }
+
+  /// Whether all of it fits the caches beside what else a batch needs: then a look-up goes straight
+  /// through, and fetching ahead only costs.
+  bool is_near() const {
+    return index_.is_one_segment() && index_.size() * (layout_->stride + 16) <= near_bytes;
   }
 
   std::uint32_t find(const key_ref& key) const;

@@ -11,6 +11,7 @@ namespace headrace::state {
 namespace {
 
 constexpr std::size_t chunk_rows = 32;
+constexpr std::size_t rows_ahead = 12; ///< whose slots are fetched beside a row
 
 std::uint32_t index_hash(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
 
@@ -31,6 +32,7 @@ struct fixed_keys {
 struct bytes_keys {
   const std::uint64_t* hashes;
   const byte_view* values;
+  static constexpr const std::uint8_t* nulls = nullptr; ///< an encoded key holds its own
 
   static bool is_null(std::uint32_t) { return false; }
   bool is_equal(std::uint32_t row, const std::byte* stored) const {
@@ -168,6 +170,55 @@ void heap_table::locate_rows(const Keys& keys, Directories directories,
   }
 }
 
+/// In one pass, for a near directory, keys without NULLs, and no page to copy.
+template <bool HasValues, class Keys>
+void heap_table::locate_near(const Keys& keys, heap_directory& directory,
+                             std::span<const std::uint32_t> rows, access mode, located_rows& out) {
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    at = locate_guessed<HasValues>(keys, directory, rows, at, out);
+    if (at == rows.size())
+      return;
+    std::uint32_t number = heap_directory::none;
+    auto* found = locate_slowly(keys.at(rows[at]), &directory, mode, page_pool::no_snapshot,
+                                out.fresh[at], number);
+    out.tokens[at] =
+        found == nullptr ? located_rows::absent : std::uint64_t{directory.ordinal} << 32U | number;
+    if constexpr (HasValues)
+      out.values[at] = found == nullptr ? nullptr : found + layout_.fixed_at;
+  }
+}
+
+/// Locates rows from `at` on until the guess fails. @returns the row where it did, or the end
+template <bool HasValues, class Keys>
+std::size_t heap_table::locate_guessed(const Keys keys, const heap_directory& directory,
+                                       std::span<const std::uint32_t> rows, std::size_t at,
+                                       located_rows& out) const {
+  const auto view = directory.look();
+  const auto only = view.index.of(0); // the one segment
+  const auto fixed_at = layout_.fixed_at;
+  const auto token = std::uint64_t{directory.ordinal} << 32U;
+  auto* tokens = out.tokens.data();
+  auto** values = out.values.data();
+  const auto end = rows.size();
+  for (; at < end; ++at) {
+    const auto row = rows[at];
+    const auto hash = index_hash(keys.hashes[row]);
+    const auto later = index_hash(keys.hashes[rows[std::min(at + rows_ahead, end - 1)]]);
+    __builtin_prefetch(only.slots + slot_index::home_of(later, only.mask));
+    const auto number =
+        slot_index::view::guess(only.slots + slot_index::home_of(hash, only.mask), hash);
+    if (number == heap_directory::none) [[unlikely]]
+      return at;
+    auto* found = view.row(number);
+    if (!keys.is_equal(row, found)) [[unlikely]]
+      return at;
+    tokens[at] = token | number;
+    if constexpr (HasValues)
+      values[at] = found + fixed_at;
+  }
+  return at;
+}
+
 /// The way for rows that the guess did not find, and for those that must be copied.
 std::byte* heap_table::locate_slowly(const key_ref& key, heap_directory* from, access mode,
                                      std::int64_t floor, std::uint8_t& fresh,
@@ -182,15 +233,31 @@ std::byte* heap_table::locate_slowly(const key_ref& key, heap_directory* from, a
   return mode == access::read ? from->row(number) : from->writable(number, floor);
 }
 
+template <class Keys, class Directories>
+void heap_table::locate_keys(const Keys& keys, Directories directories,
+                             std::span<const std::uint32_t> rows, access mode, located_rows& out) {
+  if constexpr (std::is_same_v<Directories, one_directory>) {
+    const bool copies = mode != access::read && pool_->floor() != page_pool::no_snapshot;
+    if (directories[0]->is_near() && !copies && keys.nulls == nullptr) {
+      if (out.values.empty())
+        locate_near<false>(keys, *directories[0], rows, mode, out);
+      else
+        locate_near<true>(keys, *directories[0], rows, mode, out);
+      return;
+    }
+  }
+  locate_rows(keys, directories, rows, mode, out);
+}
+
 template <class Directories>
 void heap_table::locate_in(const key_batch& keys, Directories directories,
                            std::span<const std::uint32_t> rows, access mode, located_rows& out) {
   prepare(rows.size(), mode, out);
   if (layout_.shape == key_shape::fixed)
-    locate_rows(fixed_keys{keys.hashes(), keys.fixed(), keys.nulls()}, directories, rows, mode,
+    locate_keys(fixed_keys{keys.hashes(), keys.fixed(), keys.nulls()}, directories, rows, mode,
                 out);
   else
-    locate_rows(bytes_keys{keys.hashes(), keys.bytes()}, directories, rows, mode, out);
+    locate_keys(bytes_keys{keys.hashes(), keys.bytes()}, directories, rows, mode, out);
 }
 
 void heap_table::locate_nothing(std::size_t count, access mode, located_rows& out) const {

@@ -21,7 +21,8 @@ struct table_image {
 /// A table in memory: one directory of rows a namespace. See keyed_table; on the mailbox only.
 ///
 /// `locate` goes over a batch in chunks and three passes, so that the memory of many rows is
-/// fetched at once: slots of the index, then rows, then comparison (and insertion).
+/// fetched at once: slots of the index, then rows, then comparison (and insertion). A directory
+/// that fits the caches is gone over in one pass.
 class heap_table final : public keyed_table {
 public:
   /// `extra_fixed_bytes` are in front of a variable value, for the backend's own use (TTL, links).
@@ -70,8 +71,18 @@ private:
   };
 
   void prepare(std::size_t count, access mode, located_rows& out) const;
+  template <bool HasValues, class Keys>
+  void locate_near(const Keys& keys, heap_directory& directory, std::span<const std::uint32_t> rows,
+                   access mode, located_rows& out);
+  template <bool HasValues, class Keys>
+  std::size_t locate_guessed(Keys keys, const heap_directory& directory,
+                             std::span<const std::uint32_t> rows, std::size_t at,
+                             located_rows& out) const;
   template <class Keys, class Directories>
   void locate_rows(const Keys& keys, Directories directories, std::span<const std::uint32_t> rows,
+                   access mode, located_rows& out);
+  template <class Keys, class Directories>
+  void locate_keys(const Keys& keys, Directories directories, std::span<const std::uint32_t> rows,
                    access mode, located_rows& out);
   template <class Directories>
   void locate_in(const key_batch& keys, Directories directories,

@@ -39,7 +39,7 @@ void slot_index::place(std::uint64_t* slots, std::uint32_t mask, std::uint64_t h
 
 void slot_index::insert(std::uint32_t hash, std::uint32_t row) {
   auto number = entry_of(hash).segment;
-  while (segments_[number].count >= segments_[number].capacity / 4 * 3) {
+  while (segments_[number].count >= room_of(segments_[number].capacity)) {
     if (segments_[number].capacity < slots_max || segments_[number].depth >= depth_max)
       grow(number);
     else

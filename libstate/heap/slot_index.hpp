@@ -7,6 +7,10 @@
 #include <cstdint>
 #include <vector>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 namespace headrace::state {
 
 /// Finds row numbers by 32 hash bits: open addressing with linear probing in segments that split.
@@ -49,13 +53,24 @@ public:
       return at.slots + home_of(hash, at.mask);
     }
     /// Most likely the row with that hash; `none` or another one is no proof that it is not there.
-    /// Compares the first slots without a branch each: how far a row was pushed is not predictable.
+    /// Compares the first slots at once: how far a row was pushed is not predictable.
     static std::uint32_t guess(const std::uint64_t* home, std::uint32_t hash) {
+#ifdef __SSE2__
+      const auto low = _mm_load_ps(reinterpret_cast<const float*>(home));
+      const auto high = _mm_load_ps(reinterpret_cast<const float*>(home + 2));
+      const auto hashes = _mm_castps_si128(_mm_shuffle_ps(low, high, _MM_SHUFFLE(3, 1, 3, 1)));
+      const auto equal = _mm_cmpeq_epi32(hashes, _mm_set1_epi32(static_cast<int>(hash)));
+      const auto found = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(equal)));
+      if (found == 0) [[unlikely]]
+        return none;
+      return static_cast<std::uint32_t>(home[std::countr_zero(found)]) - 1;
+#else
       auto held = home[3];
       held = is_of(home[2], hash) ? home[2] : held;
       held = is_of(home[1], hash) ? home[1] : held;
       held = is_of(home[0], hash) ? home[0] : held;
       return is_of(held, hash) ? static_cast<std::uint32_t>(held) - 1 : none;
+#endif
     }
     static bool is_of(std::uint64_t held, std::uint32_t hash) {
       return static_cast<std::uint32_t>(held >> 32U) == hash;
@@ -81,6 +96,7 @@ public:
   void erase(std::uint32_t hash, std::uint32_t row);
 
   std::uint64_t size() const { return size_; }
+  bool is_one_segment() const { return depth_ == 0; }
 
 private:
   struct segment {
@@ -92,6 +108,11 @@ private:
   };
   static constexpr std::uint32_t slots_min = 16;
   static constexpr std::uint32_t slots_max = 32768;
+  /// Rows of a segment: few of the slots while it is small and its look-ups are worth most, three
+  /// quarters once memory counts.
+  static constexpr std::uint32_t room_of(std::uint32_t capacity) {
+    return capacity < slots_max ? capacity / 8 * 3 : capacity / 4 * 3;
+  }
   static constexpr std::uint32_t depth_max = 17; ///< with 15 slot bits all of the hash is used up
 
   const entry& entry_of(std::uint32_t hash) const {
