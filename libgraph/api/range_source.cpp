@@ -10,6 +10,7 @@ namespace {
 /// Rows appended between two looks at the size of the batch.
 constexpr std::size_t rows_a_step = 256;
 constexpr std::size_t pending_max = 1U << 20U;
+constexpr double wait_ms_max = 3'600'000;
 
 class range_enumerator final : public graph::split_enumerator {
 public:
@@ -123,6 +124,14 @@ std::uint64_t range_reader::rows_allowed() {
   return static_cast<std::uint64_t>(std::max(0.0, due - static_cast<double>(emitted_)));
 }
 
+/// Until the next row is due; a reader of a slow source sleeps as long as it may.
+std::chrono::milliseconds range_reader::wait_for_row() const {
+  const auto due_us = static_cast<double>(emitted_) / rows_per_second_ * 1e6;
+  const auto waited_us = static_cast<double>(time_.now_us() - *started_us_);
+  return std::chrono::milliseconds(static_cast<std::int64_t>(
+      std::clamp(std::ceil((due_us - waited_us) / 1000), 1.0, wait_ms_max)));
+}
+
 result<std::optional<graph::fetched>> range_reader::fetch(const graph::fetch_budget& budget) {
   if (ranges_.empty())
     return std::optional<graph::fetched>();
@@ -132,8 +141,7 @@ result<std::optional<graph::fetched>> range_reader::fetch(const graph::fetch_bud
   const auto allowed = rows_allowed();
   auto wanted = std::min({left_of(range), allowed, static_cast<std::uint64_t>(budget.rows_max)});
   if (allowed == 0)
-    out.wait = std::chrono::milliseconds(
-        std::clamp<std::int64_t>(std::llround(1000.0 / rows_per_second_), 1, 100));
+    out.wait = wait_for_row();
   while (wanted > 0 && builder_.size_bytes() < budget.bytes_max) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(wanted, rows_a_step));
     filler_->fill(range.next, range.stride, count, builder_);

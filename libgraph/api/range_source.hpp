@@ -3,6 +3,7 @@
 #include "libgraph/api/row_info.hpp"
 #include "libgraph/connector/source.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -56,6 +57,7 @@ private:
     index_range range;
   };
   std::uint64_t rows_allowed();
+  std::chrono::milliseconds wait_for_row() const;
 
   std::unique_ptr<range_filler> filler_;
   graph::batch_builder builder_;

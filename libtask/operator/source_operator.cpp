@@ -10,7 +10,9 @@
 namespace headrace::task {
 
 namespace {
-constexpr std::size_t queue_pieces_max = 4;
+constexpr std::size_t queue_pieces_max = 8;
+constexpr std::size_t step_pieces_max = 4; ///< fetched by one step on the executor …
+constexpr std::int64_t step_us = 1'000;    ///< … and no further one after so long
 constexpr std::size_t queue_bytes_max = std::size_t{8} << 20U;
 constexpr std::string_view splits_state = "splits";
 
@@ -40,7 +42,8 @@ struct source_operator::reader_cell {
 
 struct source_operator::fetch_outcome {
   std::optional<error> failure;
-  std::optional<graph::fetched> piece;
+  std::vector<graph::fetched> pieces;
+  bool is_dry = false; ///< the reader has no split to read from
 };
 
 source_operator::source_operator(const graph::operator_node& node, const operator_context& context,
@@ -102,13 +105,14 @@ void source_operator::assign(std::vector<graph::source_split> splits) {
 }
 
 void source_operator::fetch() {
-  if (fetching_ || waiting_ || reading_ == 0 || queue_.size() >= queue_pieces_max ||
-      queue_bytes_ >= queue_bytes_max)
+  if (fetching_ || waiting_ || reading_ == 0 ||
+      queue_.size() + step_pieces_max > queue_pieces_max || queue_bytes_ >= queue_bytes_max)
     return;
   fetching_ = true;
   auto outcome = std::make_shared<fetch_outcome>();
   context_.services.run_blocking(
-      [cell = reader_, outcome, added = std::exchange(to_add_, {})]() mutable {
+      [cell = reader_, outcome, added = std::exchange(to_add_, {}), &time = context_.time,
+       room_bytes = queue_bytes_max - queue_bytes_]() mutable {
         const std::lock_guard guard(cell->one_at_a_time);
         if (cell->closed)
           return;
@@ -120,11 +124,7 @@ void source_operator::fetch() {
               return;
             }
           }
-          auto fetched = cell->reader->fetch({});
-          if (fetched)
-            outcome->piece = std::move(*fetched);
-          else
-            outcome->failure = std::move(fetched).error();
+          fetch_pieces(*cell->reader, time, room_bytes, *outcome);
         } catch (const graph::failure& failed) {
           outcome->failure = failed.cause();
         } catch (const std::exception& failed) {
@@ -140,11 +140,37 @@ void source_operator::fetch() {
       });
 }
 
+/// Fetches on while pieces come full and quickly: a step costs two switches of threads.
+void source_operator::fetch_pieces(graph::split_reader& reader, const headrace::clock& time,
+                                   std::size_t room_bytes, fetch_outcome& into) {
+  const graph::fetch_budget budget;
+  const auto began_us = time.now_us();
+  std::size_t bytes = 0;
+  while (into.pieces.size() < step_pieces_max && bytes < room_bytes) {
+    auto fetched = reader.fetch(budget);
+    if (!fetched) {
+      into.failure = std::move(fetched).error();
+      return;
+    }
+    if (!*fetched) {
+      into.is_dry = true;
+      return;
+    }
+    auto& piece = into.pieces.emplace_back(std::move(**fetched));
+    const auto piece_bytes = piece.rows.retained_bytes();
+    bytes += piece_bytes;
+    const bool is_full =
+        piece.rows.size() >= budget.rows_max / 2 || piece_bytes >= budget.bytes_max / 2;
+    if (!is_full || piece.split_finished || piece.wait.count() > 0 ||
+        time.now_us() - began_us >= step_us)
+      return;
+  }
+}
+
 status source_operator::take(fetch_outcome outcome) {
   if (outcome.failure)
     return *std::move(outcome.failure);
-  if (outcome.piece) {
-    auto& piece = *outcome.piece;
+  for (auto& piece : outcome.pieces) {
     context_.metrics.skipped_records.add(piece.skipped_records);
     if (piece.split_finished && reading_ > 0)
       --reading_;
@@ -160,9 +186,9 @@ status source_operator::take(fetch_outcome outcome) {
         fetch();
       });
     }
-  } else {
-    reading_ = to_add_.size(); // the reader says that it has none
   }
+  if (outcome.is_dry)
+    reading_ = to_add_.size();
   if (reading_ == 0)
     request_split();
   fetch();

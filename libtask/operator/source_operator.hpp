@@ -45,6 +45,8 @@ private:
   struct fetch_outcome;
   void assign(std::vector<graph::source_split> splits);
   void fetch();
+  static void fetch_pieces(graph::split_reader& reader, const headrace::clock& time,
+                           std::size_t room_bytes, fetch_outcome& into);
   status take(fetch_outcome outcome);
   void request_split();
   void emit_rows(graph::fetched& piece, operator_output& out);

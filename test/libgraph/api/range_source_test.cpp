@@ -135,4 +135,21 @@ TEST_CASE("a rate holds rows back until they are due") {
   CHECK(third.rows.size() == 10);
 }
 
+TEST_CASE("a reader of a slow source waits until its row is due, and no shorter") {
+  const auto source = numbers(api::unlimited, 0.01);
+  manual_clock time;
+  auto reader = reader_of(*source, time);
+  REQUIRE(reader->add_split({"s", api::index_range{0, 1, api::unlimited}.encode()}));
+  CHECK(reader->fetch({}).value().value().rows.size() == 1);
+
+  time.advance_us(30'000'000);
+  const auto early = reader->fetch({}).value().value();
+  time.advance_us(70'000'000);
+  const auto due = reader->fetch({}).value().value();
+
+  CHECK(early.rows.size() == 0);
+  CHECK(early.wait == std::chrono::seconds(70));
+  CHECK(due.rows.size() == 1);
+}
+
 TEST_SUITE_END();

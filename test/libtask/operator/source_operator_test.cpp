@@ -34,9 +34,10 @@ byte_string no_more_splits() {
   return words_of_event(event.finish());
 }
 
-graph::job_vertex reading(graph::watermark_spec watermarks = {}) {
+graph::job_vertex reading(graph::watermark_spec watermarks = {}, const std::string& count = "25",
+                          const std::string& batch = "10") {
   graph::source_spec spec;
-  spec.connector = {"testing", {{"count", "25"}, {"batch", "10"}}, {}};
+  spec.connector = {"testing", {{"count", count}, {"batch", batch}}, {}};
   spec.watermarks = watermarks;
   return vertex_of(spec, *number_type(), *number_type());
 }
@@ -114,6 +115,25 @@ TEST_CASE("one fetch is in flight, and few batches wait") {
   CHECK(source.harness.services.steps.empty()); // the queue is full: no further fetch
   source.read();
   CHECK(source.numbers_read().size() == 50);
+}
+
+TEST_CASE("one step on the executor fetches several full pieces") {
+  chain_harness harness(reading({}, "20000", "4000"));
+  add_testing_source(harness.connectors);
+  harness.open({});
+  CHECK(harness.chain->on_event({3, 3}, add_split("a")));
+  CHECK(harness.services.steps.size() == 1);
+
+  harness.services.run_steps(1);
+  std::size_t pieces = 0;
+  while (harness.chain->readiness() == task::source_readiness::ready) {
+    harness.chain->poll_source();
+    harness.drain();
+    ++pieces;
+  }
+
+  CHECK(pieces == 4);
+  CHECK(harness.services.steps.size() == 1); // one fetch is in flight
 }
 
 TEST_CASE("a snapshot holds how far the emitted rows came, not the fetched ones") {
