@@ -231,11 +231,12 @@ void stream_task::flush_overdue(std::int64_t now_us) {
 status stream_task::check_memory() const {
   if (with_.memory == nullptr || !with_.memory->slot().is_exceeded())
     return {};
+  const auto& slot = with_.memory->slot();
   return error(errc::memory_exceeded,
-               "slot memory exceeded: this task holds " +
+               "slot memory exceeded; raise taskmanager.memory.managed.size, or the parallelism: "
+               "task holds " +
                    std::to_string(with_.memory->used_bytes()) + " bytes, its slot " +
-                   std::to_string(with_.memory->slot().used_bytes()) + " of " +
-                   std::to_string(with_.memory->slot().limit_bytes()));
+                   std::to_string(slot.used_bytes()) + " of " + std::to_string(slot.limit_bytes()));
 }
 
 } // namespace headrace::task
