@@ -7,7 +7,12 @@ $Cxx.namespace("headrace::schema");
 struct CollectEvent {
   sequence @0 :Int64;           # rises by one an event of this subtask, across attempts; an event
                                 # that came before (the same after a recovery) is dropped. 0: none,
-                                # never dropped
+                                # never dropped: the job takes no periodic checkpoints
   batches @1 :List(Data);       # batch_codec's form
   isLast @2 :Bool;              # this subtask sends no more
+}
+
+# Job master -> subtask, the same way: the client has taken so many bytes of batches.
+struct CollectTaken {
+  bytes @0 :UInt64;
 }

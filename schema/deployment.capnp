@@ -36,9 +36,10 @@ struct JobInformation {
   blobServer @5 :Ids.Address;
   stateBackend @6 :Text;
   checkpointDirectory @7 :Text; # of this job: below it one directory a checkpoint
-  checkpointing @8 :Bool;
+  checkpointing @8 :Bool;       # also without an interval: the final one
   atLeastOnce @9 :Bool;
   bufferTimeoutMs @10 :Int64;
+  periodicCheckpoints @11 :Bool;
 }
 # Job master -> task executor, inside SubmitTask.
 struct TaskDeployment {

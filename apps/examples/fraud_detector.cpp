@@ -89,5 +89,5 @@ HEADRACE_JOB(env) {
       .process(fraud_detector())
       .name("fraud detector")
       .uid("fraud-detector")
-      .print("alert");
+      .collect();
 }

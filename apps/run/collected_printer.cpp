@@ -5,8 +5,13 @@
 #include "libgraph/data/row_view.hpp"
 
 #include <cstdio>
+#include <utility>
 
 namespace headrace::run {
+
+namespace {
+constexpr int rounds_max = 64;
+} // namespace
 
 collected_printer::collected_printer(scheduler::job_client& client, const graph::job_graph& job)
     : client_(client), job_(job.id) {
@@ -37,9 +42,15 @@ status collected_printer::print(sink& from) {
 }
 
 status collected_printer::print_new() {
-  for (auto& each : sinks_)
-    if (!each.done)
+  for (auto& each : sinks_) {
+    // Until there is nothing new; in bounds, so that a fast job's state is looked at, too.
+    auto before = each.offset;
+    for (int round = 0; round < rounds_max && !each.done; ++round) {
       HEADRACE_CHECK(print(each));
+      if (std::exchange(before, each.offset) == each.offset)
+        break;
+    }
+  }
   return {};
 }
 

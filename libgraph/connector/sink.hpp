@@ -7,7 +7,6 @@
 #include "libactors/base/log.hpp"
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -63,8 +62,5 @@ public:
   /// Null for a sink without commits.
   virtual result<std::unique_ptr<committer>> create_committer(writer_context context) const = 0;
 };
-
-/// Rows that a job sends to its client: given to each subtask of a collecting sink.
-using collect_target = std::function<status(const record_batch&)>;
 
 } // namespace headrace::graph

@@ -34,6 +34,7 @@ void write_job(schema::JobInformation::Builder out, const graph::job_graph& job,
   // Without an interval too: the final checkpoint is what makes the sinks of a bounded job commit
   // once, all together.
   out.setCheckpointing(true);
+  out.setPeriodicCheckpoints(job.checkpoints.interval_ms > 0);
   out.setAtLeastOnce(job.checkpoints.at_least_once);
   out.setBufferTimeoutMs(job.buffer_timeout_ms);
 }

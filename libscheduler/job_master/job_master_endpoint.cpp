@@ -271,6 +271,14 @@ void job_master_endpoint::restored(const restore_done& done) {
     scheduler_->on_restored(done.epoch, done.outcome->error(), now_ms());
     return;
   }
+  if (facts_.completed_checkpoints == 0 && has_given_rows(restore.tasks)) {
+    scheduler_->fail_job(
+        {errc::job_failed,
+         "rows were already given to the client, and no checkpoint is there to go on from: set "
+         "execution.checkpointing.interval for a job with collect() that is to survive failures",
+         scheduler_->newest_failure()});
+    return;
+  }
   restored_ = done.outcome;
   facts_.restored_checkpoint = (*restored_)->checkpoint;
   deployment_.max_parallelism = (*restored_)->max_parallelism;

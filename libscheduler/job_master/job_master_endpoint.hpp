@@ -96,7 +96,11 @@ private:
   void hear_state(const message<schema::TaskStateChanged>& change);
   void hear_metrics(const message<schema::TaskMetricsReport>& report);
   void hear_event(const message<schema::OperatorEvent>& event);
-  void hear_rows(task_index task, const operator_id& sink, byte_view event);
+  void hear_rows(const execution_attempt_id& from, task_index task, const operator_id& sink,
+                 byte_view event);
+  void tell_taken(const operator_id& sink, collected_rows& rows);
+  /// Whether the client has rows of one of the tasks that come again when it starts without state.
+  bool has_given_rows(const std::vector<task_index>& tasks) const;
   void hear_awaited(const message<schema::CheckpointAwaited>& awaited);
   void answer_partition_state(const message<schema::RequestPartitionState>& request,
                               actors::reply_to<schema::PartitionState> back);

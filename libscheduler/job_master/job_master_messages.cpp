@@ -53,10 +53,11 @@ void job_master_endpoint::hear_event(const message<schema::OperatorEvent>& event
     post(coordinator->second, reader_said{attempt, scheduler_->graph().current(*task).slot.location,
                                           copy_of(view->getEvent())});
   else
-    hear_rows(*task, id, copy_of(view->getEvent()));
+    hear_rows(attempt, *task, id, copy_of(view->getEvent()));
 }
 
-void job_master_endpoint::hear_rows(task_index task, const operator_id& sink, byte_view event) {
+void job_master_endpoint::hear_rows(const execution_attempt_id& from, task_index task,
+                                    const operator_id& sink, byte_view event) {
   const graph::job_vertex& vertex = scheduler_->graph().vertex_of(task);
   const bool is_sink = std::any_of(
       vertex.operators.begin(), vertex.operators.end(), [&](const graph::operator_node& node) {
@@ -74,12 +75,39 @@ void job_master_endpoint::hear_rows(task_index task, const operator_id& sink, by
     std::vector<byte_string> batches;
     for (const auto batch : view->getBatches())
       batches.push_back(copy_of(batch));
-    return rows.add(scheduler_->graph().subtask_of(task), view->getSequence(), std::move(batches),
-                    view->getIsLast());
+    return rows.add(from, view->getSequence(), std::move(batches), view->getIsLast());
   });
   if (!added)
     scheduler_->fail_job(added.error());
+  tell_taken(sink, rows);
   act();
+}
+
+void job_master_endpoint::tell_taken(const operator_id& sink, collected_rows& rows) {
+  for (const auto& [attempt, bytes] : rows.take_taken()) {
+    const auto task = scheduler_->graph().find(attempt);
+    if (!task || is_terminal(scheduler_->graph().current(*task).state))
+      continue; // nobody waits for it
+    message_builder<schema::CollectTaken> taken;
+    taken->setBytes(bytes);
+    const auto whole = taken.finish();
+    message_builder<schema::OperatorEvent> out;
+    write(out->initAttempt(), attempt);
+    write(out->initOperator(), sink);
+    out->setEvent(whole.untyped().words().asBytes());
+    tell(scheduler_->graph().current(*task).slot.location, out.finish());
+  }
+}
+
+bool job_master_endpoint::has_given_rows(const std::vector<task_index>& tasks) const {
+  return std::any_of(tasks.begin(), tasks.end(), [&](task_index task) {
+    const auto& operators = scheduler_->graph().vertex_of(task).operators;
+    return std::any_of(operators.begin(), operators.end(), [&](const graph::operator_node& node) {
+      const auto rows = collected_.find(node.id);
+      return rows != collected_.end() &&
+             rows->second.has_given_at_once(scheduler_->graph().subtask_of(task));
+    });
+  });
 }
 
 void job_master_endpoint::hear_awaited(const message<schema::CheckpointAwaited>& awaited) {
@@ -117,6 +145,7 @@ void job_master_endpoint::answer_fetch(const message<schema::FetchCollected>& re
     return;
   }
   const auto fetched = found->second.fetch(view->getOffset(), fetched_bytes_max);
+  tell_taken(found->first, found->second);
   reply->setNextOffset(fetched.next_offset);
   reply->setIsLast(fetched.is_last);
   auto batches = reply->initBatches(static_cast<unsigned>(fetched.batches.size()));

@@ -55,8 +55,6 @@ void register_connectors(graph::connector_registry& registry, sink_targets targe
   registry.add_sink("print",
                     make_print_factory(std::move(targets.print), std::move(targets.print_error)));
   registry.add_sink("blackhole", make_blackhole_sink);
-  if (targets.collect)
-    registry.add_sink("collect", make_collect_factory(std::move(targets.collect)));
 }
 
 } // namespace headrace::task

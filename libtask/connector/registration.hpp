@@ -5,12 +5,10 @@
 
 namespace headrace::task {
 
-/// Where sinks that do not write to storage send their rows. What is left empty: print goes to the
-/// process's standard output, there is no sink `collect`.
+/// Where `print` writes. What is left empty: the process's standard output and error.
 struct sink_targets {
   print_target print;
   print_target print_error;
-  collect_factory collect;
 };
 
 /// Adds all connectors and formats of this library. Called once, by apps/cluster.

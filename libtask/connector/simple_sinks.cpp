@@ -122,16 +122,4 @@ make_blackhole_sink(const graph::connector_registry& /*registry*/, const graph::
   });
 }
 
-graph::connector_registry::sink_factory make_collect_factory(collect_factory targets) {
-  return [targets = std::move(targets)](
-             const graph::connector_registry&, const graph::option_map& options,
-             graph::row_type_ptr) -> result<std::unique_ptr<graph::sink>> {
-    return make_plain(
-        [targets, options](const graph::writer_context& context) -> result<plain_sink::action> {
-          HEADRACE_TRY(auto target, targets(options, context));
-          return plain_sink::action(std::move(target));
-        });
-  };
-}
-
 } // namespace headrace::task

@@ -10,9 +10,6 @@ namespace headrace::task {
 
 /// Where `print` writes: whole lines, several at once; called from several threads.
 using print_target = std::function<void(std::string_view)>;
-/// Gives the target of one subtask of a collecting sink.
-using collect_factory = std::function<result<graph::collect_target>(
-    const graph::option_map& options, const graph::writer_context& context)>;
 
 /// `print`: each row as a line, "+I[a, 1]", behind "3> " when it is one of several subtasks.
 /// @param to        standard output
@@ -23,8 +20,5 @@ graph::connector_registry::sink_factory make_print_factory(print_target to, prin
 result<std::unique_ptr<graph::sink>> make_blackhole_sink(const graph::connector_registry& registry,
                                                          const graph::option_map& options,
                                                          graph::row_type_ptr type);
-
-/// `collect`: gives the rows to who asked for them. Takes any option; the factory reads them.
-graph::connector_registry::sink_factory make_collect_factory(collect_factory targets);
 
 } // namespace headrace::task

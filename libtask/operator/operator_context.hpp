@@ -8,6 +8,7 @@
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/clock.hpp"
 #include "libactors/base/file_system.hpp"
+#include "libactors/base/ids.hpp"
 #include "libactors/base/log.hpp"
 
 #include <chrono>
@@ -41,7 +42,7 @@ struct operator_context {
   std::int32_t parallelism = 1;
   std::int32_t max_parallelism = 128;
   std::int32_t attempt = 0;
-  bool checkpointing = false; ///< the job takes checkpoints
+  bool checkpointing = false; ///< the job takes checkpoints, the final one at least
   const headrace::clock& time;
   headrace::file_system& files;
   const graph::connector_registry& connectors;
@@ -50,6 +51,9 @@ struct operator_context {
   std::shared_ptr<const graph::job_code> code;  ///< null: the job has no functions
   std::shared_ptr<graph::memory_budget> memory; ///< null: not counted
   headrace::logger log;
+  headrace::job_id job{};
+  bool periodic_checkpoints = false; ///< checkpoints come before the end of input, too
+  bool is_fresh = false;             ///< the task starts without a checkpoint
 
   /// What a function gets when it opens.
   graph::function_context for_function(graph::state_provider* keyed_state = nullptr) const {

@@ -1,5 +1,7 @@
 #include "libtask/operator/sink_operator.hpp"
 
+#include "libtask/operator/collect_operator.hpp"
+#include "libgraph/connector/option_set.hpp"
 #include "libgraph/function/failure.hpp"
 
 #include <atomic>
@@ -68,15 +70,10 @@ sink_operator::sink_operator(const graph::operator_node& node, const operator_co
 sink_operator::~sink_operator() = default;
 
 graph::writer_context sink_operator::writer_context() const {
-  return {context_.subtask,
-          context_.parallelism,
-          context_.attempt,
-          context_.task_name,
-          context_.files,
-          context_.time,
-          context_.log,
-          {},
-          id_};
+  return {context_.subtask,   context_.parallelism, context_.attempt,
+          context_.task_name, context_.files,       context_.time,
+          context_.log,       context_.job,         id_,
+          context_.is_fresh};
 }
 
 status sink_operator::open(const operator_states& states) {
@@ -299,6 +296,11 @@ void sink_operator::close() {
 result<std::unique_ptr<stream_operator>> make_sink_operator(const graph::operator_node& node,
                                                             const operator_context& context) {
   const auto& spec = std::get<graph::sink_spec>(node.spec);
+  if (spec.connector.provider.is_none() && spec.connector.name == "collect") {
+    HEADRACE_CHECK(graph::option_set::parse("sink 'collect'", {}, spec.connector.options));
+    return std::unique_ptr<stream_operator>(
+        std::make_unique<collect_operator>(node, context, collect_limits(context.parallelism)));
+  }
   std::unique_ptr<graph::sink> sink;
   if (spec.connector.provider.is_none()) {
     if (node.input_types.empty())

@@ -94,7 +94,10 @@ operator_context subtask::make_context() {
                           *metrics_,
                           code_,
                           memory_,
-                          log()};
+                          log(),
+                          what_.job.id,
+                          what_.job.periodic_checkpoints,
+                          what_.restored_checkpoint == 0};
 }
 
 result<std::vector<std::unique_ptr<result_partition>>> subtask::make_partitions() const {

@@ -25,6 +25,7 @@ job_description read_job(schema::JobInformation::Reader in) {
   out.state_backend = in.getStateBackend().cStr();
   out.checkpoint_directory = in.getCheckpointDirectory().cStr();
   out.checkpointing = in.getCheckpointing();
+  out.periodic_checkpoints = in.getPeriodicCheckpoints();
   out.at_least_once = in.getAtLeastOnce();
   out.buffer_timeout_ms = in.getBufferTimeoutMs();
   return out;

@@ -37,6 +37,7 @@ struct job_description {
   std::string state_backend;
   std::string checkpoint_directory;
   bool checkpointing = false;
+  bool periodic_checkpoints = false;
   bool at_least_once = false;
   std::int64_t buffer_timeout_ms = 10;
 };

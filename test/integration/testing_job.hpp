@@ -32,6 +32,7 @@ struct run_options {
   bool restarts_job_manager = false; ///< as one kind of disturbance
   bool suspends_job_manager = false; ///< its restarts are in order: jobs are suspended first
   bool at_least_once = false;
+  bool collect = false; ///< rows go to the client instead of to files
 };
 
 struct run_outcome {
@@ -39,7 +40,7 @@ struct run_outcome {
   std::multiset<std::string> rows;
   int job_manager_restarts = 0;
   int restored_checkpoints = 0; ///< restarts that began from a completed checkpoint
-  int windows_before_end = 0;   ///< committed before the end of input
+  int windows_before_end = 0;   ///< committed, or given to the client, before the end of input
   std::uint64_t late_rows = 0;
   std::uint64_t steps = 0;
 };

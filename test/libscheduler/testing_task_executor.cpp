@@ -1,6 +1,6 @@
 #include "test/libscheduler/testing_task_executor.hpp"
 
-#include "libscheduler/checkpoint/subtask_state_codec.hpp"
+#include "libstate/handle/subtask_state_codec.hpp"
 #include "libgraph/job_graph/job_graph_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/rpc/address_codec.hpp"
@@ -143,6 +143,8 @@ void testing_task_executor::offer(std::size_t index, const actors::address& mast
   ask<schema::OfferSlotsReply>(
       master, question.finish(), patience,
       [this, allocation = slots_[index].allocation](const auto& answer) {
+        if (!answer)
+          ++tasks_.refused_offers;
         if (!answer || answer->view()->getAccepted().size() == 0)
           free(allocation);
       },
@@ -181,7 +183,7 @@ void testing_task_executor::submit(const message<schema::SubmitTask>& order,
   for (const auto& node : vertex->operators)
     task.operators.push_back(node.id);
   task.is_source = std::holds_alternative<graph::source_spec>(vertex->operators.front().spec);
-  const auto restored = scheduler::read_subtask_state(deployment.getState());
+  const auto restored = headrace::state::read_subtask_state(deployment.getState());
   for (const auto& [id, part] : restored->operators) {
     for (const auto& channel : part.raw_operator)
       task.splits.insert(channel.segment.path);
@@ -248,6 +250,12 @@ void testing_task_executor::hear(const message<schema::OperatorEvent>& event) {
   if (found == tasks_.running.end())
     return;
   const auto raw = view->getEvent().asChars();
+  if (!found->second.is_source) {
+    const auto taken =
+        validate_message(type_id_of<schema::CollectTaken>(), {raw.begin(), raw.size()});
+    found->second.taken_bytes += message<schema::CollectTaken>(*taken).view()->getBytes();
+    return;
+  }
   const auto inner = validate_message(type_id_of<schema::SourceEvent>(), {raw.begin(), raw.size()});
   const auto said = message<schema::SourceEvent>(*inner).view();
   if (said->isNoMoreSplits()) {
@@ -286,7 +294,7 @@ void testing_task_executor::acknowledge(const execution_attempt_id& attempt,
   message_builder<schema::AcknowledgeCheckpoint> news;
   write(news->initAttempt(), attempt);
   news->setCheckpoint(checkpoint);
-  scheduler::write_subtask_state(news->initState(), snapshot);
+  headrace::state::write_subtask_state(news->initState(), snapshot);
   tell(task.master, news.finish(), task.token);
 }
 

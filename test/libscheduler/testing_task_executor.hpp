@@ -32,6 +32,7 @@ struct imagined_tasks {
     std::set<std::string> splits; ///< that the reader holds, from its state and since
     bool has_all_splits = false;
     bool is_canceling = false;
+    std::uint64_t taken_bytes = 0; ///< of a sink's rows, by the client
   };
   std::map<execution_attempt_id, task> running;
   std::vector<execution_attempt_id> submitted; ///< all there ever were
@@ -41,6 +42,7 @@ struct imagined_tasks {
   bool asks_for_splits = true; ///< without end; else only once
   bool finishes = false;       ///< sources when they have all splits, then everyone
   int refuses_submissions = 0; ///< the next so many
+  int refused_offers = 0;      ///< of slots
 };
 
 /// Gives slots and pretends to run tasks: they are running at once; a triggered source makes every

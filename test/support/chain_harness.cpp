@@ -50,9 +50,9 @@ chain_harness::chain_harness(graph::job_vertex vertex, graph::function_table fun
 
 chain_harness::chain_harness(graph::job_vertex vertex, graph::function_table functions, options how,
                              headrace::file_system* files)
-    : how_(how), vertex_(std::move(vertex)), code_(std::make_shared<graph::job_code>()),
-      files_(files == nullptr ? &shared_files() : files),
-      factories_(task::make_operator_factories()) {
+    : factories(task::make_operator_factories()), how_(how), vertex_(std::move(vertex)),
+      code_(std::make_shared<graph::job_code>()),
+      files_(files == nullptr ? &shared_files() : files) {
   code_->functions = std::move(functions);
   auto backend = state::make_state_backend("hashmap");
   REQUIRE(backend);
@@ -78,8 +78,10 @@ void chain_harness::open(const state::task_state_snapshot& from) {
                                        metrics,
                                        code_,
                                        nullptr,
-                                       {}};
-  auto made = task::operator_chain::make(vertex_, factories_, context, results);
+                                       {},
+                                       {},
+                                       how_.periodic_checkpoints};
+  auto made = task::operator_chain::make(vertex_, factories, context, results);
   if (!made)
     FAIL(to_string(made.error()));
   chain = std::move(*made);

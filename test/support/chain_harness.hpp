@@ -59,6 +59,7 @@ public:
     std::int32_t max_parallelism = 8;
     bool checkpointing = false;
     task::drain_budget budget{3, 1U << 20U};
+    bool periodic_checkpoints = false;
   };
   /// `vertex` has at least one operator; without results, the last operator's main output is one.
   explicit chain_harness(graph::job_vertex vertex, graph::function_table functions = {});
@@ -88,6 +89,7 @@ public:
   manual_clock time;
   recorded_results results;
   std::unique_ptr<task::operator_chain> chain;
+  task::operator_factories factories;
 
 private:
   options how_;
@@ -95,7 +97,6 @@ private:
   std::shared_ptr<graph::job_code> code_;
   headrace::file_system* files_;
   std::unique_ptr<state::state_backend> backend_;
-  task::operator_factories factories_;
 };
 
 /// A vertex of one operator, over `input` and `output` types.

@@ -266,30 +266,6 @@ TEST_CASE("rows are printed as lines, behind the subtask when there are several"
         errc::unknown_option);
 }
 
-TEST_CASE("collected rows go to the target of their subtask") {
-  std::vector<std::pair<std::int32_t, std::size_t>> collected;
-  sink_targets targets;
-  targets.collect = [&](const graph::option_map&,
-                        const graph::writer_context& context) -> result<graph::collect_target> {
-    return graph::collect_target([&, subtask = context.subtask](const graph::record_batch& rows) {
-      collected.emplace_back(subtask, rows.size());
-      return status();
-    });
-  };
-  const auto registry = make_registry(std::move(targets));
-  testing_file_system files;
-  const manual_clock clock;
-  auto sink = registry.create_sink("collect", {}, testing::word_type());
-  REQUIRE(sink);
-  auto writer = (*sink)->create_writer({3, 4, 0, "collect", files, clock, {}, {}, {}, false}, {});
-  REQUIRE((*writer)->write(testing::words({{"a", 1}, {"b", 2}})));
-  REQUIRE(collected.size() == 1);
-  CHECK(collected[0].first == 3);
-  CHECK(collected[0].second == 2);
-  CHECK(make_registry().create_sink("collect", {}, testing::word_type()).error().code ==
-        errc::unknown_connector);
-}
-
 TEST_CASE("a black hole takes everything") {
   const auto registry = make_registry();
   testing_file_system files;
