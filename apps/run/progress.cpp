@@ -8,6 +8,8 @@
 namespace headrace::run {
 namespace {
 
+constexpr std::int64_t same_cause_pause_ms = 10'000;
+
 std::string seconds_of(std::int64_t ms) {
   char text[32];
   std::snprintf(&text[0], sizeof(text), "%.1f s", static_cast<double>(ms) / 1000.0);
@@ -54,17 +56,44 @@ std::string describe_progress(const scheduler::job_status& job, std::int64_t now
   return out;
 }
 
+std::optional<std::string> restart_news::next(const scheduler::job_status& job,
+                                              std::int64_t now_ms) {
+  // A restart that waits for its delay counts as one.
+  const auto seen = job.restarts + (job.state == scheduler::job_state::restarting ? 1U : 0U);
+  if (seen <= told_ || job.failure.code == errc::none)
+    return std::nullopt;
+  auto cause = to_string(job.failure);
+  if (cause == told_cause_ && now_ms - told_ms_ < same_cause_pause_ms)
+    return std::nullopt;
+  told_ = seen;
+  told_ms_ = now_ms;
+  auto out = "restart " + std::to_string(seen) + ", because " + cause;
+  told_cause_ = std::move(cause);
+  return out;
+}
+
+void progress::clear_line() const {
+  if (style_ == style::live)
+    std::fprintf(stderr, "\r\033[K");
+}
+
 void progress::show(const scheduler::job_status& job) {
   if (style_ == style::none)
     return;
+  if (const auto news = news_.next(job, system_clock().wall_ms())) {
+    clear_line();
+    std::fprintf(stderr, "%s: %s\n", job.name.c_str(), news->c_str());
+    shown_.clear();
+  }
   const bool live = style_ == style::live;
   auto text = live ? describe_progress(job, system_clock().wall_ms())
                    : lower(scheduler::name_of(job.state)) +
                          (job.waiting_for.empty() ? "" : ", waiting for " + job.waiting_for);
   if (text == shown_)
     return;
+  clear_line();
   if (live)
-    std::fprintf(stderr, "\r\033[K%s: %s", job.name.c_str(), text.c_str());
+    std::fprintf(stderr, "%s: %s", job.name.c_str(), text.c_str());
   else
     std::fprintf(stderr, "%s: %s\n", job.name.c_str(), text.c_str());
   shown_ = std::move(text);
@@ -73,7 +102,8 @@ void progress::show(const scheduler::job_status& job) {
 void progress::end(const scheduler::job_status& job) {
   if (style_ == style::none)
     return;
-  std::fprintf(stderr, "%s%s: %s\n", style_ == style::live ? "\r\033[K" : "", job.name.c_str(),
+  clear_line();
+  std::fprintf(stderr, "%s: %s\n", job.name.c_str(),
                describe_progress(job, system_clock().wall_ms()).c_str());
 }
 

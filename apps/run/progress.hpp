@@ -3,9 +3,23 @@
 #include "libscheduler/client/job_client.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace headrace::run {
+
+/// Decides when a restart's cause is told: each once, but while the same cause comes again and
+/// again only now and then, with the number of restarts. Pure.
+class restart_news {
+public:
+  /// @returns the lines to show; nothing: no restart that is not told of
+  std::optional<std::string> next(const scheduler::job_status& job, std::int64_t now_ms);
+
+private:
+  std::uint32_t told_ = 0;
+  std::int64_t told_ms_ = 0;
+  std::string told_cause_;
+};
 
 /// Tells on standard error how a job is doing: one line that is written over on a terminal, a line
 /// a change of state elsewhere.
@@ -19,8 +33,10 @@ public:
   void end(const scheduler::job_status& job);
 
 private:
+  void clear_line() const;
   style style_;
   std::string shown_;
+  restart_news news_;
 };
 
 /// E.g. "running 3.2 s, 1234567 records read, 3 checkpoints, 1 restart".

@@ -19,6 +19,7 @@ constexpr std::array codes = {
     errc::unknown_operator,
     errc::input_not_found,
     errc::unknown_connector,
+    errc::corrupt_snapshot,
     errc::incompatible_state,
     errc::unsupported_snapshot_version,
 };

@@ -56,6 +56,23 @@ TEST_CASE("a job whose job manager is lost, too, is run on by the next one") {
   CHECK(restarts >= 1);
 }
 
+TEST_CASE("a disk that is full for a while costs restarts, and no row") {
+  const windowed_input input = make_windowed_input(4, 1000);
+  const auto expected = expected_rows(input);
+
+  for (int run = 0; run < testing::runs(10); ++run) {
+    const std::uint64_t seed = testing::seed() + static_cast<std::uint64_t>(run);
+    CAPTURE(seed);
+    const run_outcome got =
+        run_windowed_job(input, {.seed = seed, .disturbances = 2, .full_disk = true});
+    CHECK_MESSAGE(got.failure.empty(), got.failure);
+    CHECK(got.restored_checkpoints >= 1);
+    CHECK(got.rows == expected);
+    if (!got.failure.empty() || got.rows != expected)
+      break;
+  }
+}
+
 TEST_CASE("a disturbed job gives its client the rows of an undisturbed one") {
   const windowed_input input = make_windowed_input(4, 1000);
   const auto expected = expected_rows(input);

@@ -12,6 +12,7 @@
 #include "libactors/rpc/node.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -122,11 +123,24 @@ private:
 /// Disturbs a running cluster.
 class disturber {
 public:
-  disturber(actors::deterministic_node& node, testing_processes& cluster, faults& shared,
-            random_source& random, const run_options& options)
-      : node_(node), cluster_(cluster), faults_(shared), random_(random), options_(options) {}
+  disturber(actors::deterministic_node& node, testing_processes& cluster,
+            testing_file_system& files, faults& shared, random_source& random,
+            const run_options& options)
+      : node_(node), cluster_(cluster), files_(files), faults_(shared), random_(random),
+        options_(options) {}
 
   int job_manager_restarts() const { return job_manager_restarts_; }
+  void fill_disk() {
+    files_.set_capacity(0);
+    full_until_ = node_.steps() + 1000 + random_.below(5000);
+  }
+  /// Makes room again when it is time.
+  void relieve() {
+    if (full_until_ == 0 || node_.steps() < full_until_)
+      return;
+    files_.set_capacity(std::numeric_limits<std::uint64_t>::max());
+    full_until_ = 0;
+  }
 
   void disturb() {
     switch (random_.below(options_.restarts_job_manager ? 4 : 3)) {
@@ -161,10 +175,12 @@ private:
 
   actors::deterministic_node& node_;
   testing_processes& cluster_;
+  testing_file_system& files_;
   faults& faults_;
   random_source& random_;
   const run_options& options_;
   int job_manager_restarts_ = 0;
+  std::uint64_t full_until_ = 0; ///< steps
 };
 
 void read_output(testing_file_system& files, const windowed_input& input, run_outcome& out) {
@@ -290,7 +306,7 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
     out.failure = to_string(started.error());
     return out;
   }
-  disturber disturb(*node, cluster, *shared, *random, options);
+  disturber disturb(*node, cluster, files, *shared, *random, options);
 
   job->graph.id = random->next_id<job_id>();
   const auto submitted = cluster.client().submit(job->graph);
@@ -310,8 +326,12 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
         break;
       if (next_disturbance != 0 && node->steps() >= next_disturbance) {
         next_disturbance = 0;
-        disturb.disturb();
+        if (options.full_disk)
+          disturb.fill_disk();
+        else
+          disturb.disturb();
       }
+      disturb.relieve();
     }
     const auto status = cluster.client().status(job->graph.id);
     if (!status) {

@@ -32,7 +32,8 @@ struct run_options {
   bool restarts_job_manager = false; ///< as one kind of disturbance
   bool suspends_job_manager = false; ///< its restarts are in order: jobs are suspended first
   bool at_least_once = false;
-  bool collect = false; ///< rows go to the client instead of to files
+  bool collect = false;   ///< rows go to the client instead of to files
+  bool full_disk = false; ///< each disturbance is a disk that is full for a while
 };
 
 struct run_outcome {

@@ -18,6 +18,15 @@ error output_error(const std::string& path, error cause) {
           std::move(cause)};
 }
 
+/// Of a job's first start, before a row is written: the path is wrong, and will be after a restart.
+error start_error(const std::string& path, error cause, bool is_fresh) {
+  if (is_fresh && !cause.has(errc::storage_full))
+    return {errc::bad_option_value,
+            "bad value of option 'path' of sink 'file': output cannot be made there: " + path,
+            std::move(cause)};
+  return output_error(path, std::move(cause));
+}
+
 } // namespace
 
 result<std::unique_ptr<graph::sink_writer>>
@@ -50,10 +59,10 @@ status file_writer::start(const std::vector<byte_string>& restored) {
   if (context_.is_fresh && names_.are_of_one_job())
     known.emplace(context_.subtask, 0);
   if (auto made = context_.files.create_directories(output_.directory); !made)
-    return output_error(output_.directory, std::move(made).error());
+    return start_error(output_.directory, std::move(made).error(), context_.is_fresh);
   auto entries = context_.files.list(output_.directory);
   if (!entries)
-    return output_error(output_.directory, std::move(entries).error());
+    return start_error(output_.directory, std::move(entries).error(), context_.is_fresh);
   for (const auto& entry : *entries) {
     const auto name = std::string_view(entry.path).substr(entry.path.rfind('/') + 1);
     const auto part = names_.parse(name);
@@ -69,6 +78,18 @@ status file_writer::start(const std::vector<byte_string>& restored) {
     if (auto removed = context_.files.remove(entry.path); !removed)
       return output_error(entry.path, std::move(removed).error());
   }
+  return context_.is_fresh ? try_out() : status();
+}
+
+status file_writer::try_out() {
+  const auto path = path_of(names_.hidden_name(context_.subtask, next_number_));
+  auto file = context_.files.create(path);
+  if (!file)
+    return start_error(path, std::move(file).error(), true);
+  if (auto closed = (*file)->close(); !closed)
+    return output_error(path, std::move(closed).error());
+  if (auto removed = context_.files.remove(path); !removed)
+    return output_error(path, std::move(removed).error());
   return {};
 }
 

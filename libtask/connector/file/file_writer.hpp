@@ -42,6 +42,8 @@ private:
   file_writer(file_output output, std::unique_ptr<graph::encoder> encoder,
               graph::writer_context context);
   status start(const std::vector<byte_string>& restored);
+  /// Makes a file and removes it, so that what is not allowed shows before the first row.
+  status try_out();
   status open_part();
   status close_part();
   std::string path_of(const std::string& name) const;

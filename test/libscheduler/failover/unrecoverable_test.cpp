@@ -9,6 +9,7 @@ TEST_SUITE_BEGIN("scheduler/failover/unrecoverable");
 
 TEST_CASE("what a restart cannot heal is found at any depth of the causes") {
   CHECK(is_unrecoverable({errc::input_not_found, "input not found: /x"}));
+  CHECK(is_unrecoverable({errc::corrupt_snapshot, "checksum does not fit: /x"}));
   CHECK(is_unrecoverable({errc::job_failed, "task failed",
                           error(errc::user_function_failed, "open",
                                 error(errc::incompatible_state, "state clicks is another"))}));

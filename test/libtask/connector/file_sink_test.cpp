@@ -324,6 +324,28 @@ TEST_CASE("a directory that cannot be made is an error that names it") {
   REQUIRE_FALSE(writer);
   CHECK(writer.error().code == errc::output_failed);
 }
+
+TEST_CASE("output that cannot be made at a job's first start is a wrong path") {
+  testing_file_system files;
+  const manual_clock clock;
+  for (const std::string refused : {"create_directories", "create"}) {
+    CAPTURE(refused);
+    files.intercept([&](const std::string& call, const std::string& path) -> std::optional<error> {
+      if (call != refused)
+        return std::nullopt;
+      return error(errc::storage_failed, "not allowed: " + path);
+    });
+    graph::writer_context context{0, 1, 0, "sink", files, clock, {}, {}, {}, true};
+    const auto first = make_sink()->create_writer(context, {});
+    REQUIRE_FALSE(first);
+    CHECK(first.error().code == errc::bad_option_value);
+    CHECK(first.error().message.find("/out") != std::string::npos);
+
+    context.is_fresh = false;
+    const auto later = make_sink()->create_writer(context, {});
+    CHECK((later.has_value() || later.error().code == errc::output_failed));
+  }
+}
 } // TEST_SUITE("task/connector/file sink")
 
 } // namespace headrace::task
