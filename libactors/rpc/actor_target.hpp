@@ -6,6 +6,7 @@
 #include <caf/weak_intrusive_ptr.hpp>
 
 #include <atomic>
+#include <cstdint>
 
 namespace headrace::actors {
 
@@ -22,6 +23,9 @@ struct actor_ref::target {
   mutable std::atomic<bool> has_ended{false};
   /// The next turn is the last, whatever it is for.
   mutable std::atomic<bool> is_killed{false};
+  /// The correlation of the ask whose handler runs now; 0: none. What is thrown out of it is
+  /// answered by the one who called it.
+  mutable std::atomic<std::uint64_t> handled_ask{0};
 
   void post_mail(mail_ptr content, mail_priority priority) const;
   /// Ends it without `on_stop`, ahead of all that waits; its children likewise.

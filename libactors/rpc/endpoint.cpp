@@ -4,6 +4,7 @@
 #include "libactors/rpc/endpoint_state.hpp"
 
 #include <algorithm>
+#include <exception>
 
 namespace headrace::actors {
 
@@ -86,6 +87,8 @@ responder& responder::operator=(responder&& other) noexcept {
 }
 
 responder::~responder() {
+  if (owner_ && std::uncaught_exceptions() > 0 && owner_->handled_ask.load() == correlation_)
+    return; // see take_ask_or_tell
   if (owner_) {
     fail(owner_->has_ended.load()
              ? error(errc::peer_lost, "endpoint ended before it answered: " + owner_->self.endpoint)

@@ -150,7 +150,22 @@ void endpoint::state::take_ask_or_tell(received_envelope what) {
   if (taken.kind == envelope_kind::ask) {
     back = responder(under->target, taken.from, taken.correlation);
   }
-  found->second(taken.payload, taken.from, std::move(back));
+  under->target->handled_ask = taken.kind == envelope_kind::ask ? taken.correlation : 0;
+  try {
+    found->second(taken.payload, taken.from, std::move(back));
+  } catch (const kj::Exception& failure) {
+    // The walk at the edge checked the words, not what this handler reads of them. Handlers read
+    // all they need before they change anything.
+    under->record->on_refused();
+    owner.log().warn("malformed message dropped", {{"reason", failure.getDescription().cStr()},
+                                                   {"from", to_string(taken.from)}});
+    core.refuse(taken, {errc::malformed_message, "message cannot be read: " + under->self.endpoint +
+                                                     ", " + failure.getDescription().cStr()});
+  } catch (...) {
+    core.refuse(taken, {errc::internal, "endpoint failed: " + under->self.endpoint});
+    throw;
+  }
+  under->target->handled_ask = 0;
 }
 
 void endpoint::state::take_answer(envelope what) {

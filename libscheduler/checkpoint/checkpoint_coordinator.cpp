@@ -83,6 +83,12 @@ void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned, std
                                 : never_ms;
     return;
   }
+  if (!is_periodic() && !planned->are_all_waiting) { // the job has restarted meanwhile
+    pending_.reset();
+    is_final_wanted_ = false;
+    due_ms_ = never_ms;
+    return;
+  }
   is_final_wanted_ = false;
   pending_->plan = *planned;
   pending_->id = next_id_++;
@@ -233,6 +239,9 @@ void checkpoint_coordinator::abort(error reason, bool is_failure, std::int64_t n
                  "too many checkpoints failed in a row: " + std::to_string(failed) +
                      ", tolerated " + std::to_string(tolerated),
                  std::move(reason)}});
+  } else if (!is_periodic() && !is_stopped_) {
+    is_final_wanted_ = true; // there is no later one that would hold the end of the job
+    due_ms_ = now_ms + plan_again_ms;
   }
 }
 

@@ -60,10 +60,12 @@ public:
   Content content;
 };
 
+/// With normal priority it comes behind messages, which go before mail.
 template <class Content>
-void post(const actors::actor_ref& to, Content content) {
+void post(const actors::actor_ref& to, Content content,
+          actors::mail_priority priority = actors::mail_priority::normal) {
   if (!to.is_none())
-    to.send(std::make_unique<job_mail<Content>>(std::move(content)));
+    to.send(std::make_unique<job_mail<Content>>(std::move(content)), priority);
 }
 
 /// Calls `handle` with the content when the mail is of its kind. @returns whether it was

@@ -193,6 +193,58 @@ TEST_CASE("a message of a type without a handler is refused") {
   CHECK(answer.error().code == errc::malformed_message);
 }
 
+TEST_CASE("a message that its handler cannot read does not end the actor") {
+  auto node = make_test_node();
+  int told = 0;
+  const auto where = start(*node, "reader", [&](testing_endpoint& made) {
+    made.when_asked = [](auto&, std::int32_t value, auto back) {
+      if (value < 0)
+        kj::throwFatalException(KJ_EXCEPTION(FAILED, "pointer out of bounds"));
+      back.send(number(value));
+    };
+    made.when_told = [&](auto&, std::int32_t value, const auto&) {
+      if (++told, value == 7)
+        kj::throwFatalException(KJ_EXCEPTION(FAILED, "pointer out of bounds"));
+    };
+  });
+
+  const auto refused =
+      node->ask_and_wait<schema::ExecutionAttempt>(where, number(-1), milliseconds(100));
+  REQUIRE(!refused);
+  CHECK(refused.error().code == errc::malformed_message);
+  CHECK(refused.error().message.find("pointer out of bounds") != std::string::npos);
+
+  start(*node, "teller", [&](testing_endpoint& made) {
+    made.when_started = [&](auto& self) {
+      self.tell_number(where, 7);
+      self.tell_number(where, 8);
+    };
+  });
+  node->run(1'000);
+  CHECK(told == 2);
+  CHECK(node->ask_and_wait<schema::ExecutionAttempt>(where, number(3), milliseconds(100)));
+  for (const auto& each : node->actors().snapshot(node->environment().time.now_us()))
+    if (each.name == "reader")
+      CHECK(each.refused == 2);
+}
+
+TEST_CASE("a handler that throws ends its endpoint, and its ask with an error") {
+  auto node = make_test_node();
+  const auto where = start(*node, "thrower", [](testing_endpoint& made) {
+    made.when_asked = [](auto&, std::int32_t, auto) { throw std::runtime_error("broken"); };
+  });
+
+  const auto answer =
+      node->ask_and_wait<schema::ExecutionAttempt>(where, number(1), milliseconds(100));
+
+  REQUIRE(!answer);
+  CHECK(answer.error().code == errc::internal);
+  node->run(1'000);
+  CHECK(node->ask_and_wait<schema::ExecutionAttempt>(where, number(1), milliseconds(100))
+            .error()
+            .code == errc::peer_lost);
+}
+
 TEST_CASE("a stale fencing token is refused and the current one is taken") {
   std::vector<std::int32_t> told;
   auto node = make_test_node();

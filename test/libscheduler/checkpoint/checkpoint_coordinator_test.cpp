@@ -282,6 +282,27 @@ TEST_CASE("without an interval no checkpoint is taken") {
   CHECK(f.coordinator->next_deadline_ms() == std::nullopt);
 }
 
+TEST_CASE("a tolerated failure of the final checkpoint of a job without interval is made good") {
+  auto spec = fixture::with_interval(0);
+  spec.tolerable_failures = 1;
+  fixture f(spec);
+  auto plan = f.plan();
+  plan.are_all_waiting = true;
+  f.coordinator->on_awaited(true, 1000);
+  REQUIRE(f.take<plan_tasks>().size() == 1);
+  f.coordinator->on_plan(plan, 1000);
+  f.coordinator->on_prepared(f.take<prepare_storage>().at(0).checkpoint,
+                             error(errc::storage_full, "full"), 1000);
+  REQUIRE(f.coordinator->next_deadline_ms());
+
+  f.coordinator->poll(*f.coordinator->next_deadline_ms());
+  REQUIRE(f.take<plan_tasks>().size() == 1);
+  f.coordinator->on_plan(f.plan(), 1200); // its tasks have restarted, and read
+
+  CHECK(f.take<prepare_storage>().empty());
+  CHECK(f.coordinator->next_deadline_ms() == std::nullopt);
+}
+
 TEST_CASE("whatever happens, a checkpoint is completed only with all acknowledgements") {
   for (std::uint64_t round = 0; round < 300; ++round) {
     CAPTURE(testing::seed());

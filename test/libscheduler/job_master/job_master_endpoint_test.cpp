@@ -372,6 +372,20 @@ TEST_CASE("a corrupt checkpoint is refused by name, and only the retained ones a
   CHECK(to_string(outcome->failure).find(path.filename().string()) != std::string::npos);
 }
 
+TEST_CASE("slots are taken at their first offer") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    CAPTURE(seed);
+    testing_cluster cluster(seed);
+    cluster.add_executor(2);
+    cluster.add_executor(2);
+    CHECK(cluster.client->submit(source_to_sink(2, 4).job()).has_value());
+
+    REQUIRE(cluster.run_until_running(6));
+
+    CHECK(cluster.tasks.refused_offers == 0);
+  }
+}
+
 TEST_CASE("rows of a collecting sink reach the client, also after the job has ended") {
   testing_cluster cluster;
   cluster.add_executor(1);
@@ -392,6 +406,46 @@ TEST_CASE("rows of a collecting sink reach the client, also after the job has en
   REQUIRE(rows.has_value());
   CHECK(rows->batches == std::vector<byte_string>{"rows", "more"});
   CHECK(rows->is_last);
+}
+
+TEST_CASE("a collecting sink is told what the client took") {
+  testing_cluster cluster;
+  cluster.add_executor(1);
+  auto sample = source_to_sink(1, 1);
+  const auto sink = sample.at(1).operators[0].id;
+  const auto job = cluster.client->submit(sample.job());
+  REQUIRE(cluster.run_until_running(2));
+  const auto writer = some_task(cluster, false);
+  cluster.tasks.running.at(writer).where->say_collected(writer, sink, "rows", false);
+  cluster.node->run(10'000);
+
+  CHECK(cluster.client->fetch(*job, sink, 0)->next_offset == 1);
+  CHECK(cluster.tasks.running.at(writer).taken_bytes == 0); // the answer may be lost
+  CHECK(cluster.client->fetch(*job, sink, 1)->batches.empty());
+  cluster.node->run(10'000);
+
+  CHECK(cluster.tasks.running.at(writer).taken_bytes == 4);
+}
+
+TEST_CASE("rows that would come twice fail the job, and say what to do") {
+  testing_cluster cluster;
+  cluster.add_executor(1);
+  auto sample = source_to_sink(1, 1);
+  const auto sink = sample.at(1).operators[0].id;
+  const auto job = cluster.client->submit(sample.job());
+  REQUIRE(cluster.run_until_running(2));
+  const auto writer = some_task(cluster, false);
+  cluster.tasks.running.at(writer).where->say_collected(writer, sink, "rows", false);
+  cluster.node->run(10'000);
+
+  cluster.tasks.running.at(writer).where->end(writer, schema::TaskState::FAILED,
+                                              error(errc::user_function_failed, "broke"));
+
+  const auto outcome = cluster.client->wait(*job);
+  REQUIRE(outcome.has_value());
+  CHECK(outcome->state == job_state::failed);
+  CHECK(to_string(outcome->failure).find("execution.checkpointing.interval") != std::string::npos);
+  CHECK(outcome->failure.has(errc::user_function_failed));
 }
 
 TEST_CASE("a job master's end is its job's failure, and no other job's") {
