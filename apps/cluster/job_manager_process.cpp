@@ -29,8 +29,8 @@ status job_manager_process::start() {
   const std::string& directory = options_.directory;
   HEADRACE_CHECK(files_.create_directories(directory));
   const auto& settings = options_.settings;
-  const scheduler::heartbeat_settings heartbeat{settings.get_duration("heartbeat.interval"),
-                                                settings.get_duration("heartbeat.timeout")};
+  const actors::heartbeat_options heartbeat{settings.get_duration("heartbeat.interval"),
+                                            settings.get_duration("heartbeat.timeout")};
   blob_server_ = spawn_actor(node_,
                              std::make_unique<scheduler::blob_server_endpoint>(
                                  scheduler::blob_server_settings{directory + "/artifacts"}, files_),

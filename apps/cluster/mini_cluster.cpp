@@ -17,7 +17,8 @@ status mini_cluster::start() {
   task_manager_.emplace(
       node_, files_, code_, connectors_,
       std::make_shared<actors::fixed_leader>(job_manager_.resource_manager()),
-      task_manager_options{options_.settings, options_.slots, {}, options_.directory});
+      task_manager_options{
+          options_.settings, options_.slots, {}, options_.directory, options_.memory_bytes});
   for (std::int32_t i = 0; i < options_.task_executors; ++i)
     start_task_executor();
   return {};

@@ -18,6 +18,8 @@ struct mini_cluster_options {
   std::int32_t task_executors = 1;
   /// Of each task executor; 0: `taskmanager.numberOfTaskSlots`.
   std::int32_t slots = 0;
+  /// Of each task executor, for state and batches; 0: no limit.
+  std::uint64_t memory_bytes = 0;
   /// Where artifacts, and checkpoints of jobs that name no directory, are kept.
   std::string directory;
   /// Where print sinks write; empty: standard output.

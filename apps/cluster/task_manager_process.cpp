@@ -50,7 +50,8 @@ actors::address task_manager_process::start_task_executor() {
     wanted.slots = static_cast<std::int32_t>(settings.get_int("taskmanager.numberOfTaskSlots"));
   if (wanted.slots == 0)
     wanted.slots = 1;
-  if (settings.is_set("taskmanager.memory.managed.size"))
+  wanted.memory_bytes = options_.memory_bytes;
+  if (wanted.memory_bytes == 0 && settings.is_set("taskmanager.memory.managed.size"))
     wanted.memory_bytes = settings.get_memory_size("taskmanager.memory.managed.size");
   wanted.cache_directory = options_.directory + "/cache";
   wanted.leader = parts_->leader;

@@ -22,6 +22,9 @@ struct task_manager_options {
   std::function<void()> on_registered; ///< see task_executor_settings
   /// Where fetched artifacts are kept.
   std::string directory;
+  /// Of each task executor, for state and batches; 0: `taskmanager.memory.managed.size`, else no
+  /// limit.
+  std::uint64_t memory_bytes = 0;
 };
 
 /// The task executors of one process (one, but in a mini cluster), with what they share. Reads no

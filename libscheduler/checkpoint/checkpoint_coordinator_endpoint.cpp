@@ -1,8 +1,8 @@
 #include "libscheduler/checkpoint/checkpoint_coordinator_endpoint.hpp"
 
-#include "libscheduler/checkpoint/subtask_state_codec.hpp"
 #include "libscheduler/source/source_mail.hpp"
 #include "libstate/checkpoint/redistribution.hpp"
+#include "libstate/handle/subtask_state_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
 #include <algorithm>
@@ -210,7 +210,7 @@ void checkpoint_coordinator_endpoint::resume_coordinators(checkpoint_id checkpoi
 void checkpoint_coordinator_endpoint::hear(const checkpoint_acknowledged& acknowledged) {
   auto heard = checked_read([&]() -> status {
     const auto view = acknowledged.what.view();
-    HEADRACE_TRY(auto snapshot, read_subtask_state(view->getState()));
+    HEADRACE_TRY(auto snapshot, headrace::state::read_subtask_state(view->getState()));
     core_->on_acknowledged(view->getCheckpoint(), read_attempt(view->getAttempt()),
                            std::move(snapshot), now_us() / 1000);
     return {};

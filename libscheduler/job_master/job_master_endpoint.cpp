@@ -1,9 +1,9 @@
 #include "libscheduler/job_master/job_master_endpoint.hpp"
 
 #include "libscheduler/checkpoint/checkpoint_coordinator_endpoint.hpp"
-#include "libscheduler/checkpoint/subtask_state_codec.hpp"
 #include "libscheduler/slot/slot_pool_endpoint.hpp"
 #include "libscheduler/source/source_coordinator_endpoint.hpp"
+#include "libstate/handle/subtask_state_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
 #include <algorithm>
@@ -325,7 +325,7 @@ void job_master_endpoint::carry_out(const deploy_task& what) {
     }
     start.restored_checkpoint = (*restored_)->checkpoint;
     start.write_state = [&snapshot](schema::TaskDeployment::Builder out) {
-      write_subtask_state(out.getState(), snapshot);
+      headrace::state::write_subtask_state(out.getState(), snapshot);
     };
   }
   ask<schema::Acknowledge>(current.slot.location,

@@ -135,7 +135,7 @@ private:
   std::int64_t unregistered_since_us_ = 0;
   std::int64_t manager_heard_us_ = 0;
   std::map<task_executor_id, executor_entry> executors_;
-  heartbeat_book<task_executor_id> beats_;
+  actors::heartbeat_monitor<task_executor_id> beats_;
   std::set<execution_attempt_id> submitted_; // answered by their task executor
   bool is_canceling_again_ = false;
   std::vector<actors::reply_to<schema::StopJobReply>> stoppers_;

@@ -69,8 +69,9 @@ void job_master_endpoint::accept_executor(const message<schema::RegisterAtJobMas
   log().info("task executor registered",
              {{"task_executor", to_string(id)}, {"address", to_string(location)}});
   monitor(location);
-  beats_.heard(id, now_us());
-  post(pool_, executor_joined{id, location});
+  beats_.add(id, now_us());
+  // Ahead of the slots that it offers next.
+  post(pool_, executor_joined{id, location}, actors::mail_priority::high);
   executors_[id].location = std::move(location);
   auto accepted = reply->initAccepted();
   write(accepted.initToken(), token_);
@@ -83,7 +84,7 @@ void job_master_endpoint::hear_heartbeat(const message<schema::Heartbeat>& beat,
   const auto view = beat.view();
   const auto id = read_id<task_executor_id>(view->getFrom());
   if (executors_.contains(id)) {
-    beats_.heard(id, now_us());
+    beats_.on_heard(id, now_us());
     compare_running(id, *view);
     act();
     return;
@@ -131,7 +132,8 @@ void job_master_endpoint::compare_running(const task_executor_id& id,
 }
 
 void job_master_endpoint::beat() {
-  for (const auto& id : beats_.take_silent(now_us()))
+  const auto due = beats_.advance(now_us());
+  for (const auto& id : due.lost)
     lose_executor(id, error(errc::task_executor_lost,
                             "heartbeat of task executor timed out: " + to_string(id)));
   const auto timeout_us = std::chrono::microseconds(services_->heartbeat.timeout).count();
@@ -140,8 +142,9 @@ void job_master_endpoint::beat() {
   message_builder<schema::Heartbeat> builder;
   write(builder->initFrom(), job_->id);
   const auto question = builder.finish();
-  for (const auto& [id, entry] : executors_)
-    tell(entry.location, question);
+  for (const auto& id : due.to_send)
+    if (const auto known = executors_.find(id); known != executors_.end())
+      tell(known->second.location, question);
   if (!is_over_)
     after(services_->heartbeat.interval, [this] { beat(); });
 }
@@ -165,7 +168,7 @@ void job_master_endpoint::lose_executor(const task_executor_id& id, const error&
     return;
   beats_.remove(id);
   log().warn("task executor lost", {{"task_executor", to_string(id)}, {"cause", to_string(cause)}});
-  post(pool_, executor_left{id});
+  post(pool_, executor_left{id}, actors::mail_priority::high);
   scheduler_->on_executor_lost(id, cause, now_ms());
   act();
 }

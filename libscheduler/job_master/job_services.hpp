@@ -1,11 +1,11 @@
 #pragma once
 
-#include "libscheduler/failover/heartbeat_book.hpp"
 #include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/function/function.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/ids.hpp"
+#include "libactors/heartbeat/heartbeat_monitor.hpp"
 #include "libactors/rpc/address.hpp"
 
 #include <chrono>
@@ -31,7 +31,7 @@ struct job_services {
 
   actors::address resource_manager;
   actors::address blob_server;
-  heartbeat_settings heartbeat;
+  actors::heartbeat_options heartbeat;
   std::chrono::milliseconds ask_timeout{10'000};
   /// A job master that is not registered at a resource manager for so long ends the process.
   std::chrono::milliseconds registration_timeout{300'000};

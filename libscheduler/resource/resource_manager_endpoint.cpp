@@ -60,7 +60,7 @@ void resource_manager_endpoint::register_executor(
                                           {"slots", std::to_string(slots.size())}});
   monitor(location);
   executors_[id] = {std::move(location), view->getMemoryBytes()};
-  executor_beats_.heard(id, now_us());
+  executor_beats_.add(id, now_us());
   slots_->add_executor(id, slots);
   accept(back);
   match();
@@ -74,7 +74,7 @@ void resource_manager_endpoint::register_job(const message<schema::RegisterJobMa
   log().info("job master registered", {{"job", to_string(job)}, {"address", to_string(master)}});
   monitor(master);
   jobs_[job] = {std::move(master), read_id<fencing_token>(view->getToken())};
-  job_beats_.heard(job, now_us());
+  job_beats_.add(job, now_us());
   accept(back);
 }
 
@@ -102,14 +102,14 @@ void resource_manager_endpoint::hear_heartbeat(const message<schema::Heartbeat>&
   const auto executor = read_id<task_executor_id>(view->getFrom());
   const auto job = read_id<job_id>(view->getFrom());
   if (const auto known = executors_.find(executor); known != executors_.end()) {
-    executor_beats_.heard(executor, now_us());
+    executor_beats_.on_heard(executor, now_us());
     if (view->hasSlots())
       slots_->update_executor(executor, read_slot_report(view->getSlots()));
     if (!view->getIsReply())
       tell(known->second.location, message_builder<schema::Heartbeat>().finish());
     match();
   } else if (jobs_.contains(job)) {
-    job_beats_.heard(job, now_us());
+    job_beats_.on_heard(job, now_us());
   }
 }
 
@@ -123,16 +123,20 @@ void resource_manager_endpoint::hear_disconnect(const message<schema::Disconnect
 }
 
 void resource_manager_endpoint::beat() {
-  for (const auto& executor : executor_beats_.take_silent(now_us()))
+  const auto due_executors = executor_beats_.advance(now_us());
+  const auto due_jobs = job_beats_.advance(now_us());
+  for (const auto& executor : due_executors.lost)
     lose_executor(executor, "heartbeat timed out");
-  for (const auto& job : job_beats_.take_silent(now_us()))
+  for (const auto& job : due_jobs.lost)
     lose_job(job, "heartbeat timed out");
   message_builder<schema::Heartbeat> builder;
   const auto question = builder.finish();
-  for (const auto& [id, entry] : executors_)
-    tell(entry.location, question);
-  for (const auto& [id, entry] : jobs_)
-    tell(entry.master, question, entry.token);
+  for (const auto& id : due_executors.to_send)
+    if (const auto known = executors_.find(id); known != executors_.end())
+      tell(known->second.location, question);
+  for (const auto& id : due_jobs.to_send)
+    if (const auto known = jobs_.find(id); known != jobs_.end())
+      tell(known->second.master, question, known->second.token);
   after(settings_.heartbeat.interval, [this] { beat(); });
 }
 

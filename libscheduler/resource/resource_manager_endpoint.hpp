@@ -1,8 +1,8 @@
 #pragma once
 
-#include "libscheduler/failover/heartbeat_book.hpp"
 #include "libscheduler/resource/slot_manager.hpp"
 #include "libscheduler/resource/worker_launcher.hpp"
+#include "libactors/heartbeat/heartbeat_monitor.hpp"
 #include "libactors/rpc/endpoint.hpp"
 #include "schema/error.capnp.h"
 #include "schema/registration.capnp.h"
@@ -17,7 +17,7 @@
 namespace headrace::scheduler {
 
 struct resource_manager_settings {
-  heartbeat_settings heartbeat;
+  actors::heartbeat_options heartbeat;
   std::chrono::milliseconds ask_timeout{10'000};
 };
 
@@ -64,8 +64,8 @@ private:
   std::optional<slot_manager> slots_;
   std::map<task_executor_id, executor_entry> executors_;
   std::map<job_id, job_entry> jobs_;
-  heartbeat_book<task_executor_id> executor_beats_;
-  heartbeat_book<job_id> job_beats_;
+  actors::heartbeat_monitor<task_executor_id> executor_beats_;
+  actors::heartbeat_monitor<job_id> job_beats_;
   bool is_match_due_ = false;
 };
 

@@ -1,7 +1,7 @@
 #include "libtask/checkpoint/snapshot_writer.hpp"
 
-#include "libtask/checkpoint/subtask_state_codec.hpp"
 #include "libstate/checkpoint/checkpoint_storage.hpp"
+#include "libstate/handle/subtask_state_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
 namespace headrace::task {
@@ -36,7 +36,7 @@ message<schema::AcknowledgeCheckpoint> acknowledge(const state::task_state_snaps
   write(out->initAttempt(), order.attempt);
   out->setCheckpoint(checkpoint);
   if (!written.operators.empty())
-    write_subtask_state(out->initState(), written);
+    headrace::state::write_subtask_state(out->initState(), written);
   auto metrics = out->initMetrics();
   metrics.setAlignmentUs(order.alignment_us);
   metrics.setSynchronousUs(order.synchronous_us);

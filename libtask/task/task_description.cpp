@@ -1,6 +1,6 @@
 #include "libtask/task/task_description.hpp"
 
-#include "libtask/checkpoint/subtask_state_codec.hpp"
+#include "libstate/handle/subtask_state_codec.hpp"
 #include "libgraph/job_graph/job_graph_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/rpc/address_codec.hpp"
@@ -72,7 +72,7 @@ result<task_description> read_task_deployment(schema::TaskDeployment::Reader in)
       return error(errc::malformed_message, "subtask beyond the parallelism of its vertex");
     HEADRACE_CHECK(read_exchange(in, out));
     out.restored_checkpoint = in.getRestoredCheckpoint();
-    HEADRACE_TRY(out.state, read_subtask_state(in.getState()));
+    HEADRACE_TRY(out.state, headrace::state::read_subtask_state(in.getState()));
     return out;
   });
 }

@@ -1,5 +1,6 @@
 #include "libtask/connector/file/file_sink.hpp"
 
+#include "libtask/connector/file/file_format.hpp"
 #include "libtask/connector/file/file_writer.hpp"
 #include "libtask/connector/file/input_files.hpp"
 #include "libgraph/connector/option_set.hpp"
@@ -42,30 +43,19 @@ private:
 
 } // namespace
 
-std::string default_format(const graph::logical_type& type) {
-  return type.child_count() == 1 && type.child(0).physical() == graph::physical_type::string
-             ? "lines"
-             : "csv";
-}
-
 result<std::unique_ptr<graph::sink>> make_file_sink(const graph::connector_registry& registry,
                                                     const graph::option_map& options,
                                                     graph::row_type_ptr type) {
-  auto own = options;
-  const auto named = own.find("format");
-  const auto format_name = named == own.end() ? default_format(*type) : named->second;
-  const auto of_format = graph::take_prefixed(own, format_name);
-  HEADRACE_TRY(const auto set, graph::option_set::parse("sink 'file'", declared, own));
-  HEADRACE_TRY(std::shared_ptr<const graph::format> format,
-               registry.create_format(format_name, of_format));
-  HEADRACE_CHECK(format->create_encoder(type)); // a wrong type is told when the job is made
+  HEADRACE_TRY(auto chosen, choose_format(registry, options, *type));
+  HEADRACE_TRY(const auto set, graph::option_set::parse("sink 'file'", declared, chosen.others));
+  HEADRACE_CHECK(chosen.format->create_encoder(type)); // a wrong type is told when the job is made
 
   file_output output;
   HEADRACE_TRY(const auto path, set.need_text("path"));
   HEADRACE_TRY(output.directory, local_path("path", path));
   output.part_bytes_max = set.get_memory_size("sink.rolling-policy.file-size");
   return std::unique_ptr<graph::sink>(
-      std::make_unique<file_sink>(std::move(output), std::move(type), std::move(format)));
+      std::make_unique<file_sink>(std::move(output), std::move(type), std::move(chosen.format)));
 }
 
 } // namespace headrace::task

@@ -13,7 +13,4 @@ result<std::unique_ptr<graph::sink>> make_file_sink(const graph::connector_regis
                                                     const graph::option_map& options,
                                                     graph::row_type_ptr type);
 
-/// The format when none is named: `lines` for a single string column, else `csv`.
-std::string default_format(const graph::logical_type& type);
-
 } // namespace headrace::task

@@ -1,8 +1,8 @@
 #include "libtask/connector/file/file_source.hpp"
 
 #include "libtask/connector/file/file_enumerator.hpp"
+#include "libtask/connector/file/file_format.hpp"
 #include "libtask/connector/file/file_reader.hpp"
-#include "libtask/connector/file/file_sink.hpp"
 #include "libtask/connector/file/input_files.hpp"
 #include "libgraph/connector/option_set.hpp"
 
@@ -67,14 +67,9 @@ private:
 result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_registry& registry,
                                                         const graph::option_map& options,
                                                         graph::row_type_ptr type) {
-  auto own = options;
-  const auto named = own.find("format");
-  const auto format_name = named == own.end() ? default_format(*type) : named->second;
-  const auto of_format = graph::take_prefixed(own, format_name);
-  HEADRACE_TRY(const auto set, graph::option_set::parse("source 'file'", declared, own));
-  HEADRACE_TRY(std::shared_ptr<const graph::format> format,
-               registry.create_format(format_name, of_format));
-  HEADRACE_CHECK(format->create_decoder(type)); // a wrong type is told when the job is made
+  HEADRACE_TRY(auto chosen, choose_format(registry, options, *type));
+  HEADRACE_TRY(const auto set, graph::option_set::parse("source 'file'", declared, chosen.others));
+  HEADRACE_CHECK(chosen.format->create_decoder(type)); // a wrong type is told when the job is made
 
   file_input input;
   HEADRACE_TRY(const auto path, set.need_text("path"));
@@ -82,7 +77,7 @@ result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_r
   input.recursive = set.get_bool("source.recursive");
   if (set.has("source.split-size"))
     input.split_bytes = set.get_memory_size("source.split-size");
-  input.splittable = format->is_splittable();
+  input.splittable = chosen.format->is_splittable();
   input.assignment = set.get_text("source.split-assignment") == "static"
                          ? split_assignment::fixed
                          : split_assignment::on_request;
@@ -92,8 +87,8 @@ result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_r
   reading.type = std::move(type);
   reading.splittable = input.splittable;
   reading.rows_per_second = set.get_real("rows-per-second");
-  return std::unique_ptr<graph::source>(
-      std::make_unique<file_source>(std::move(input), std::move(reading), std::move(format)));
+  return std::unique_ptr<graph::source>(std::make_unique<file_source>(
+      std::move(input), std::move(reading), std::move(chosen.format)));
 }
 
 } // namespace headrace::task

@@ -2,8 +2,8 @@
 #include "test/support/seed.hpp"
 #include "test/support/testing_connectors.hpp"
 #include "test/support/testing_file_system.hpp"
-#include "libtask/checkpoint/subtask_state_codec.hpp"
 #include "libtask/executor/task_executor_endpoint.hpp"
+#include "libstate/handle/subtask_state_codec.hpp"
 #include "libgraph/job_graph/job_graph_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/rpc/address_codec.hpp"
@@ -118,7 +118,7 @@ public:
     on_tell<schema::OperatorEvent>([this](const auto& what, const auto&) { hear(what); });
     on_tell<schema::AcknowledgeCheckpoint>([this](const auto& what, const auto&) {
       const auto view = what.view();
-      auto stored = read_subtask_state(view->getState());
+      auto stored = headrace::state::read_subtask_state(view->getState());
       REQUIRE(stored);
       auto& all = notes_->acknowledged[view->getCheckpoint()];
       all[read_attempt(view->getAttempt())] = std::move(*stored);
@@ -207,7 +207,7 @@ private:
     out.setRestoredCheckpoint(notes_->restored);
     if (const auto from = notes_->restore.find({attempt.vertex, attempt.subtask, 0});
         from != notes_->restore.end())
-      write_subtask_state(out.initState(), from->second);
+      headrace::state::write_subtask_state(out.initState(), from->second);
     ask<schema::Acknowledge>(
         executor_, request.finish(), milliseconds(1000),
         [this](const auto& answer) { notes_->submit_failures += answer ? 0 : 1; });

@@ -5,11 +5,11 @@
 
 #include <capnp/any.h>
 
-namespace headrace::task {
+namespace headrace::state {
 
 /// Writes a subtask's state into a message, as bytes of libstate's stored form.
-void write_subtask_state(capnp::AnyPointer::Builder out, const state::task_state_snapshot& state);
+void write_subtask_state(capnp::AnyPointer::Builder out, const task_state_snapshot& state);
 /// None is an empty one. @errors malformed_message
-result<state::task_state_snapshot> read_subtask_state(capnp::AnyPointer::Reader in);
+result<task_state_snapshot> read_subtask_state(capnp::AnyPointer::Reader in);
 
-} // namespace headrace::task
+} // namespace headrace::state

@@ -1,0 +1,23 @@
+#include "libtask/connector/file/file_format.hpp"
+
+#include "libgraph/connector/option_set.hpp"
+
+#include <string>
+#include <utility>
+
+namespace headrace::task {
+
+result<file_format> choose_format(const graph::connector_registry& registry,
+                                  const graph::option_map& options,
+                                  const graph::logical_type& type) {
+  file_format out{nullptr, options};
+  const auto named = options.find("format");
+  const bool is_text =
+      type.child_count() == 1 && type.child(0).physical() == graph::physical_type::string;
+  const std::string name = named != options.end() ? named->second : is_text ? "lines" : "csv";
+  const auto own = graph::take_prefixed(out.others, name);
+  HEADRACE_TRY(out.format, registry.create_format(name, own));
+  return out;
+}
+
+} // namespace headrace::task

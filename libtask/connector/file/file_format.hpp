@@ -1,0 +1,20 @@
+#pragma once
+
+#include "libgraph/connector/registry.hpp"
+
+#include <memory>
+
+namespace headrace::task {
+
+/// The format of files: as the options say, else lines for a single STRING column, csv for others.
+struct file_format {
+  std::shared_ptr<const graph::format> format;
+  graph::option_map others; ///< the options that are not the format's own
+};
+
+/// @errors unknown_connector, unknown_option, bad_option_value
+result<file_format> choose_format(const graph::connector_registry& registry,
+                                  const graph::option_map& options,
+                                  const graph::logical_type& type);
+
+} // namespace headrace::task
