@@ -1,3 +1,4 @@
+#include "apps/run/option_list.hpp"
 #include "apps/run/run_command.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/version.hpp"
@@ -6,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -32,9 +34,7 @@ status read_settings(const std::string& path, const std::vector<std::string>& wo
   return {};
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
+int run_command(int argc, char** argv) {
   // What stands behind `--` is the job's own.
   int own = argc;
   for (int i = 1; i < argc && own == argc; ++i)
@@ -67,10 +67,16 @@ int main(int argc, char** argv) {
       ->allow_extra_args(false);
   run->add_flag("-q,--quiet", run_options.quiet, "No progress on standard error");
 
+  const auto* options = app.add_subcommand("options", "List all settings, as docs/options.md");
+
   try {
     app.parse(own, argv);
   } catch (const CLI::ParseError& wrong) {
     return app.exit(wrong) == 0 ? run::finished : run::bad_usage;
+  }
+  if (options->parsed()) {
+    std::fputs(run::list_options().c_str(), stdout);
+    return run::finished;
   }
   for (int i = own + 1; i < argc; ++i)
     run_options.arguments.emplace_back(argv[i]);
@@ -79,4 +85,17 @@ int main(int argc, char** argv) {
     return run::bad_usage;
   }
   return run::run_job(run_options);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command(argc, argv);
+  } catch (const std::exception& failure) {
+    std::fprintf(stderr, "headrace: %s\n", failure.what());
+  } catch (...) {
+    std::fputs("headrace: something was thrown that is no exception\n", stderr);
+  }
+  return run::failed;
 }

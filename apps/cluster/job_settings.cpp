@@ -29,34 +29,28 @@ void apply_checkpoints(const configuration& settings, bool bounded, graph::check
   if (spec.retained == untouched.retained)
     spec.retained =
         static_cast<std::int32_t>(settings.get_int("execution.checkpointing.num-retained"));
-  if (spec.directory.empty() && settings.is_set("execution.checkpointing.dir"))
+  if (spec.directory.empty() && settings.is_set("execution.checkpointing.dir")) {
     spec.directory = settings.get_text("execution.checkpointing.dir");
+    spec.keep_on_cancel = true; // who names a place wants to find something there
+  }
 }
 
 graph::restart_spec restart_of(const configuration& settings) {
   graph::restart_spec spec;
   const auto ms = [&](std::string_view key) { return settings.get_duration(key).count(); };
-  const auto number = [&](std::string_view key) {
-    return static_cast<std::int32_t>(settings.get_int(key));
-  };
   const auto type = settings.get_text("restart-strategy.type");
   if (type == "none") {
     spec.kind = graph::restart_kind::none;
   } else if (type == "fixed-delay") {
     spec.kind = graph::restart_kind::fixed_delay;
-    spec.attempts = number("restart-strategy.fixed-delay.attempts");
+    spec.attempts =
+        static_cast<std::int32_t>(settings.get_int("restart-strategy.fixed-delay.attempts"));
     spec.delay_ms = ms("restart-strategy.fixed-delay.delay");
-  } else if (type == "failure-rate") {
-    spec.kind = graph::restart_kind::failure_rate;
-    spec.failures_max = number("restart-strategy.failure-rate.max-failures-per-interval");
-    spec.interval_ms = ms("restart-strategy.failure-rate.failure-rate-interval");
-    spec.delay_ms = ms("restart-strategy.failure-rate.delay");
   } else {
     spec.kind = graph::restart_kind::exponential_delay;
     spec.initial_backoff_ms = ms("restart-strategy.exponential-delay.initial-backoff");
     spec.max_backoff_ms = ms("restart-strategy.exponential-delay.max-backoff");
     spec.multiplier = settings.get_real("restart-strategy.exponential-delay.backoff-multiplier");
-    spec.reset_after_ms = ms("restart-strategy.exponential-delay.reset-backoff-threshold");
   }
   return spec;
 }

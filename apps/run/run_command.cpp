@@ -1,6 +1,7 @@
 #include "apps/run/run_command.hpp"
 
 #include "apps/cluster/job_settings.hpp"
+#include "apps/cluster/memory_settings.hpp"
 #include "apps/cluster/mini_cluster.hpp"
 #include "apps/run/collected_printer.hpp"
 #include "apps/run/progress.hpp"
@@ -129,6 +130,10 @@ result<int> run_on(actors::node& node, cluster::mini_cluster& cluster, file_syst
   job.artifacts.insert(job.artifacts.begin(), std::move(artifact));
   HEADRACE_CHECK(client.submit(job));
   HEADRACE_TRY(const auto ended, follow(client, job, options));
+  if (ended.state != scheduler::job_state::finished && !options.quiet &&
+      !job.checkpoints.directory.empty() && !ended.last_checkpoint_path.empty())
+    std::fprintf(stderr, "%s: goes on from its last checkpoint with --from-checkpoint %s\n",
+                 job.name.c_str(), ended.last_checkpoint_path.c_str());
   switch (ended.state) {
   case scheduler::job_state::finished:
     return static_cast<int>(finished);
@@ -172,6 +177,11 @@ int run_job(const run_options& options) {
   cluster_options.settings = options.settings;
   cluster_options.task_executors = options.task_managers;
   cluster_options.slots = slots_of_each(options, built->graph);
+  const auto memory = cluster::managed_memory_bytes(
+      options.settings, cluster::machine_memory_bytes(), options.task_managers);
+  if (!memory)
+    return complain(memory.error());
+  cluster_options.memory_bytes = *memory;
   cluster_options.directory = directory.path();
 
   const auto node = actors::make_node(node_options);

@@ -23,4 +23,6 @@ int runs(int usual) {
 
 bool wants_log() { return std::getenv("HEADRACE_TEST_LOG") != nullptr; }
 
+bool accepts() { return std::getenv("HEADRACE_ACCEPT") != nullptr; }
+
 } // namespace headrace::testing

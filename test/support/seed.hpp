@@ -15,4 +15,7 @@ int runs(int usual);
 /// Whether `HEADRACE_TEST_LOG` asks for the log of what a test runs.
 bool wants_log();
 
+/// Whether `HEADRACE_ACCEPT` asks for expected files to be written anew.
+bool accepts();
+
 } // namespace headrace::testing

@@ -1,0 +1,63 @@
+#include "apps/cluster/job_settings.hpp"
+
+#include <doctest/doctest.h>
+
+namespace headrace::cluster {
+namespace {
+
+graph::job_graph with(std::initializer_list<std::pair<const char*, const char*>> values,
+                      bool bounded = true, graph::job_graph job = {}) {
+  configuration settings;
+  for (const auto& [key, value] : values)
+    REQUIRE(settings.set(key, value));
+  apply_settings(settings, bounded, job);
+  return job;
+}
+
+TEST_SUITE_BEGIN("apps/cluster/job_settings");
+
+TEST_CASE("checkpoints are taken every ten seconds of unbounded jobs, unless something is said") {
+  CHECK(with({}, true).checkpoints.interval_ms == 0);
+  CHECK(with({}, false).checkpoints.interval_ms == 10'000);
+  CHECK(with({{"execution.checkpointing.interval", "3 s"}}, false).checkpoints.interval_ms == 3000);
+  CHECK(with({{"execution.checkpointing.interval", "0"}}, false).checkpoints.interval_ms == 0);
+}
+
+TEST_CASE("what the job itself says goes before settings") {
+  graph::job_graph job;
+  job.checkpoints.interval_ms = 500;
+  job.checkpoints.directory = "/own";
+
+  const auto out =
+      with({{"execution.checkpointing.interval", "3 s"}, {"execution.checkpointing.dir", "/other"}},
+           false, job);
+
+  CHECK(out.checkpoints.interval_ms == 500);
+  CHECK(out.checkpoints.directory == "/own");
+  CHECK_FALSE(out.checkpoints.keep_on_cancel);
+}
+
+TEST_CASE("checkpoints in a directory that was named stay there when the job is canceled") {
+  const auto out = with({{"execution.checkpointing.dir", "/checkpoints"}});
+
+  CHECK(out.checkpoints.directory == "/checkpoints");
+  CHECK(out.checkpoints.keep_on_cancel);
+  CHECK_FALSE(with({}).checkpoints.keep_on_cancel);
+}
+
+TEST_CASE("restart strategies are read with what belongs to them") {
+  CHECK(with({{"restart-strategy.type", "none"}}).restart.kind == graph::restart_kind::none);
+  const auto fixed = with({{"restart-strategy.type", "fixed-delay"},
+                           {"restart-strategy.fixed-delay.attempts", "7"},
+                           {"restart-strategy.fixed-delay.delay", "2 s"}})
+                         .restart;
+  CHECK(fixed.kind == graph::restart_kind::fixed_delay);
+  CHECK(fixed.attempts == 7);
+  CHECK(fixed.delay_ms == 2000);
+  CHECK(with({}).restart == graph::restart_spec());
+}
+
+TEST_SUITE_END();
+
+} // namespace
+} // namespace headrace::cluster

@@ -1,0 +1,59 @@
+#include "apps/run/progress.hpp"
+
+#include <doctest/doctest.h>
+
+namespace headrace::run {
+namespace {
+
+scheduler::job_status status_of(scheduler::job_state state, std::uint32_t restarts,
+                                error failure = {}) {
+  scheduler::job_status out;
+  out.name = "job";
+  out.state = state;
+  out.restarts = restarts;
+  out.failure = std::move(failure);
+  return out;
+}
+
+const error full(errc::storage_full, "disk is full");
+const error lost(errc::task_executor_lost, "gone");
+
+using scheduler::job_state;
+
+TEST_SUITE_BEGIN("apps/run/progress");
+
+TEST_CASE("a restart is told once, with its cause") {
+  restart_news news;
+  CHECK_FALSE(news.next(status_of(job_state::running, 0), 0));
+
+  const auto told = news.next(status_of(job_state::restarting, 0, full), 1);
+
+  CHECK(told == "restart 1, because disk is full [storage_full 6002]");
+  CHECK_FALSE(news.next(status_of(job_state::restarting, 0, full), 2));
+  CHECK_FALSE(news.next(status_of(job_state::running, 1, full), 100'000));
+}
+
+TEST_CASE("a cause that comes again is told now and then, another one at once") {
+  restart_news news;
+  CHECK(news.next(status_of(job_state::running, 1, full), 0));
+  CHECK_FALSE(news.next(status_of(job_state::running, 2, full), 9'999));
+
+  CHECK(news.next(status_of(job_state::running, 3, lost), 9'999));
+  CHECK(news.next(status_of(job_state::running, 9, lost), 19'999) ==
+        "restart 9, because gone [task_executor_lost 3011]");
+}
+
+TEST_CASE("progress counts what there is, and says what is waited for") {
+  auto status = status_of(job_state::running, 2);
+  status.started_ms = 1000;
+  status.completed_checkpoints = 1;
+  status.waiting_for = "2 of 4 slots";
+
+  CHECK(describe_progress(status, 4200) ==
+        "running 3.2 s, 1 checkpoint, 2 restarts, waiting for 2 of 4 slots");
+}
+
+TEST_SUITE_END();
+
+} // namespace
+} // namespace headrace::run
