@@ -10,6 +10,12 @@ namespace {
 
 constexpr std::int64_t same_cause_pause_ms = 10'000;
 
+void append_codes(const error& cause, std::vector<errc>& into) {
+  into.push_back(cause.code);
+  for (const auto& deeper : cause.causes)
+    append_codes(deeper, into);
+}
+
 std::string seconds_of(std::int64_t ms) {
   char text[32];
   std::snprintf(&text[0], sizeof(text), "%.1f s", static_cast<double>(ms) / 1000.0);
@@ -62,14 +68,14 @@ std::optional<std::string> restart_news::next(const scheduler::job_status& job,
   const auto seen = job.restarts + (job.state == scheduler::job_state::restarting ? 1U : 0U);
   if (seen <= told_ || job.failure.code == errc::none)
     return std::nullopt;
-  auto cause = to_string(job.failure);
-  if (cause == told_cause_ && now_ms - told_ms_ < same_cause_pause_ms)
+  std::vector<errc> codes;
+  append_codes(job.failure, codes);
+  if (codes == told_codes_ && now_ms - told_ms_ < same_cause_pause_ms)
     return std::nullopt;
   told_ = seen;
   told_ms_ = now_ms;
-  auto out = "restart " + std::to_string(seen) + ", because " + cause;
-  told_cause_ = std::move(cause);
-  return out;
+  told_codes_ = std::move(codes);
+  return "restart " + std::to_string(seen) + ", because " + to_string(job.failure);
 }
 
 void progress::clear_line() const {
@@ -90,6 +96,9 @@ void progress::show(const scheduler::job_status& job) {
                    : lower(scheduler::name_of(job.state)) +
                          (job.waiting_for.empty() ? "" : ", waiting for " + job.waiting_for);
   if (text == shown_)
+    return;
+  const bool is_known = job.restarts > 0 && job.waiting_for.empty(); // its restarts are told above
+  if (!live && is_known)
     return;
   clear_line();
   if (live)

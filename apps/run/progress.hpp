@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace headrace::run {
 
@@ -18,7 +19,7 @@ public:
 private:
   std::uint32_t told_ = 0;
   std::int64_t told_ms_ = 0;
-  std::string told_cause_;
+  std::vector<errc> told_codes_; ///< of the cause: its words name what differs from time to time
 };
 
 /// Tells on standard error how a job is doing: one line that is written over on a terminal, a line

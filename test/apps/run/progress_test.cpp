@@ -36,7 +36,8 @@ TEST_CASE("a restart is told once, with its cause") {
 TEST_CASE("a cause that comes again is told now and then, another one at once") {
   restart_news news;
   CHECK(news.next(status_of(job_state::running, 1, full), 0));
-  CHECK_FALSE(news.next(status_of(job_state::running, 2, full), 9'999));
+  const error other_path(errc::storage_full, "disk is full at another path");
+  CHECK_FALSE(news.next(status_of(job_state::running, 2, other_path), 9'999));
 
   CHECK(news.next(status_of(job_state::running, 3, lost), 9'999));
   CHECK(news.next(status_of(job_state::running, 9, lost), 19'999) ==
