@@ -4,11 +4,15 @@
 #include "libgraph/job_graph/job_graph_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace headrace::scheduler {
 
 namespace {
+
+/// Before a request is tried again whose job master is ending: the news of its end is on the way.
+constexpr std::chrono::milliseconds gone_pause{10};
 
 error unknown(const job_id& job) { return {errc::job_not_found, "no such job: " + to_string(job)}; }
 
@@ -185,7 +189,8 @@ void dispatcher_endpoint::pass_on(const job_book::running_job& job, const messag
         const auto* now = book_.find_running(read_id<job_id>(request.view()->getJob()));
         const bool is_known_gone = now == nullptr || now->master != asked;
         if (again != nullptr && is_gone && is_known_gone)
-          (this->*again)(request, std::move(*answer));
+          after(gone_pause,
+                [this, answer, request, again] { (this->*again)(request, std::move(*answer)); });
         else
           answer->fail(reply.error());
       },
@@ -339,14 +344,16 @@ void dispatcher_endpoint::answer_fetch(const message<schema::FetchCollected>& re
   const auto job = read_id<job_id>(view->getJob());
   const auto* running = book_.find_running(job);
   if (running != nullptr && !running->master.is_none()) {
-    pass_on<schema::CollectedRows>(*running, request, std::move(back));
+    pass_on<schema::CollectedRows>(*running, request, std::move(back),
+                                   &dispatcher_endpoint::answer_fetch);
     return;
   }
   if (const auto at = lingering_.find(job); at != lingering_.end()) {
     job_book::running_job master;
     master.master = at->second.first;
     master.token = at->second.second;
-    pass_on<schema::CollectedRows>(master, request, std::move(back));
+    pass_on<schema::CollectedRows>(master, request, std::move(back),
+                                   &dispatcher_endpoint::answer_fetch);
     return;
   }
   if (running == nullptr && book_.find_ended(job) == nullptr) {

@@ -406,6 +406,11 @@ TEST_CASE("rows of a collecting sink reach the client, also after the job has en
   REQUIRE(rows.has_value());
   CHECK(rows->batches == std::vector<byte_string>{"rows", "more"});
   CHECK(rows->is_last);
+  for (int i = 0; i < 100; ++i) { // while its master ends, and after
+    const auto rest = cluster.client->fetch(*job, sink, 2);
+    REQUIRE(rest.has_value());
+    CHECK(rest->is_last);
+  }
 }
 
 TEST_CASE("a collecting sink is told what the client took") {
