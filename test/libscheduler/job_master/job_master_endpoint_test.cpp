@@ -380,7 +380,7 @@ TEST_CASE("slots are taken at their first offer") {
     cluster.add_executor(2);
     CHECK(cluster.client->submit(source_to_sink(2, 4).job()).has_value());
 
-    REQUIRE(cluster.run_until_running(6));
+    REQUIRE(cluster.run_until_running(4));
 
     CHECK(cluster.tasks.refused_offers == 0);
   }
