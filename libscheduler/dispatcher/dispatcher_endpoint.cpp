@@ -40,6 +40,23 @@ struct status_gathering {
   }
 };
 
+template <class Id>
+void mix_into(Id& id, const job_id& job) {
+  id = {mix64(id.high ^ job.high), mix64(id.low ^ job.low)};
+}
+
+/// Makes ids of vertices and results those of this job alone: as they come they follow from the
+/// program, and task executors, which tell tasks apart by them, may run it in several jobs.
+void make_ids_own(graph::job_graph& job) {
+  for (auto& vertex : job.vertices) {
+    mix_into(vertex.id, job.id);
+    for (auto& input : vertex.inputs)
+      mix_into(input.id, job.id);
+    for (auto& output : vertex.outputs)
+      mix_into(output.id, job.id);
+  }
+}
+
 } // namespace
 
 dispatcher_endpoint::dispatcher_endpoint(dispatcher_settings settings,
@@ -131,6 +148,7 @@ void dispatcher_endpoint::submit(const message<schema::SubmitJob>& request,
   }
   if (decoded->id.is_none())
     decoded->id = environment().random.next_id<job_id>();
+  make_ids_own(*decoded);
   auto job = std::make_shared<const graph::job_graph>(std::move(*decoded));
   auto graph = execution_graph::build(job);
   const auto added =
