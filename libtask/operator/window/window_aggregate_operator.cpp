@@ -18,8 +18,10 @@ namespace {
 using graph::window_kind;
 using state::state_namespace;
 
-/// Results that a window function sees at once.
+/// Results that are made at once for a window function.
 constexpr std::size_t result_bytes_max = std::size_t{1} << 20U;
+/// Keys between two looks at how much a window function gave.
+constexpr std::size_t keys_a_call = 16;
 
 /// Makes a buffer of one repeated timestamp.
 graph::buffer_ptr repeated(std::int64_t value, std::size_t count) {
@@ -144,35 +146,65 @@ private:
     return due;
   }
 
+  /// Emits about a budget of the firing window's results: the rest of the piece that was scanned
+  /// last, or of the next one.
   status fire_piece(operator_output& out, const drain_budget& budget) {
     const auto space = *firing_;
-    HEADRACE_CHECK(windows_->scan(space, cursor_, budget.rows_max, *piece_));
-    if (piece_->size() > 0) {
-      HEADRACE_CHECK(emit_piece(*windows_, space, out));
-      if (fired_ && assigner_.cleanup_ms(space) > watermark_ms_)
-        HEADRACE_CHECK(fired_->adopt(*piece_, space));
+    if (piece_at_ == piece_->size()) {
+      HEADRACE_CHECK(windows_->scan(space, cursor_, budget.rows_max, *piece_));
+      HEADRACE_CHECK(begin_piece());
     }
+    emit_piece(*windows_, space, out, budget);
+    if (piece_at_ < piece_->size())
+      return {};
+    if (piece_at_ > 0 && fired_ && assigner_.cleanup_ms(space) > watermark_ms_)
+      HEADRACE_CHECK(fired_->adopt(*piece_, space));
     if (cursor_.done) {
       HEADRACE_CHECK(windows_->rows().drop_namespace(space));
       firing_.reset();
+      end_piece();
     }
     return {};
   }
 
-  /// Emits the results of `piece_`, by way of the window function when there is one.
-  status emit_piece(accumulator_table& table, state_namespace space, operator_output& out) {
-    HEADRACE_TRY(const auto key_rows, piece_->keys.to_batch());
+  status begin_piece() {
+    HEADRACE_TRY(piece_keys_, piece_->keys.to_batch());
+    piece_at_ = 0;
+    return {};
+  }
+  void end_piece() {
+    piece_->keys.clear();
+    piece_->fixed.clear();
+    piece_->variable.clear();
+    piece_keys_ = {};
+    piece_at_ = 0;
+    given_ = {};
+    given_at_ = 0;
+  }
+
+  /// Emits the results of `piece_` from `piece_at_` on: all of them, or by way of the window
+  /// function, which gives as many rows as it likes, until the budget is used up.
+  void emit_piece(accumulator_table& table, state_namespace space, operator_output& out,
+                  const drain_budget& budget) {
     const bool timeless = is_end_of_stream();
     const auto start = timeless ? std::numeric_limits<std::int64_t>::min() : space;
     const auto end = timeless ? std::numeric_limits<std::int64_t>::max() : assigner_.end_ms(space);
     if (!then_) {
-      table.emit(*piece_, key_rows, main_);
+      if (piece_->size() > 0)
+        table.emit(*piece_, piece_keys_, main_);
+      piece_at_ = piece_->size();
     } else {
-      graph::function_output into(main_, sides_, 4096, std::size_t{1} << 20U);
-      for (std::size_t i = 0; i < piece_->size();) {
-        const auto count = table.emit_some(*piece_, i, key_rows, result_bytes_max, results_);
-        then_->process(key_rows, i, start, end, results_.finish(), into);
-        i += count;
+      graph::function_output into(main_, sides_, budget.rows_max, budget.bytes_max);
+      while (piece_at_ < piece_->size() && !into.is_full()) {
+        if (given_at_ == given_.size()) {
+          table.emit_some(*piece_, piece_at_, piece_keys_, result_bytes_max, results_);
+          given_ = results_.finish();
+          given_at_ = 0;
+        }
+        const auto count = std::min(keys_a_call, given_.size() - given_at_);
+        then_->process(piece_keys_, piece_at_, start, end, given_.slice(given_at_, count), into);
+        given_at_ += count;
+        piece_at_ += count;
       }
     }
     emit_builder(main_, timeless, end, [&](auto rows) { out.emit(std::move(rows)); });
@@ -180,7 +212,6 @@ private:
       emit_builder(sides_[i], timeless, end, [&](auto rows) {
         out.emit_side(static_cast<std::int32_t>(i), std::move(rows));
       });
-    return {};
   }
 
   template <class Emit>
@@ -211,7 +242,11 @@ private:
     for (; refire_at_ < refire_.size() && refire_[refire_at_].first == space; ++refire_at_)
       all_rows_.push_back(refire_[refire_at_].second);
     HEADRACE_CHECK(fired_->look_up(keys_, all_rows_, space, *piece_));
-    return emit_piece(*fired_, space, out);
+    HEADRACE_CHECK(begin_piece());
+    while (piece_at_ < piece_->size())
+      emit_piece(*fired_, space, out, {});
+    end_piece();
+    return {};
   }
 
   /// Drops fired windows whose lateness is over.
@@ -237,7 +272,11 @@ private:
   std::optional<accumulator_table> windows_;
   std::optional<accumulator_table> fired_;
   std::optional<state::scanned_rows> piece_;
-  graph::batch_builder results_; ///< for the window function
+  graph::record_batch piece_keys_; ///< row for row
+  std::size_t piece_at_ = 0;       ///< what of it comes next
+  graph::record_batch given_;      ///< results of the piece, for the window function
+  std::size_t given_at_ = 0;       ///< what of them it sees next
+  graph::batch_builder results_;   ///< for the window function
   graph::batch_builder main_;
   std::vector<graph::batch_builder> sides_;
 
