@@ -26,7 +26,9 @@ void input_gate::enqueue(std::size_t index, std::vector<graph::stream_element> e
   for (auto& element : elements) {
     const auto cost = exchange_cost(element);
     queued_bytes_ += cost;
-    to.queue.push_back({std::move(element), cost});
+    auto& added = to.queue.emplace_back();
+    added.element = std::move(element);
+    added.cost = cost;
   }
   to.closing = to.closing || closes;
   make_ready(index);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <optional>
 #include <variant>
 #include <vector>
@@ -73,7 +74,7 @@ private:
     std::size_t cost = 0;
   };
   struct channel {
-    std::deque<queued> queue;
+    std::list<queued> queue; ///< most are empty: takes nothing then
     std::int32_t input = 0;
     std::uint64_t taken_bytes = 0; ///< not yet given back as credit
     bool is_ready = false;         ///< stands in ready_

@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -67,7 +67,7 @@ private:
     std::vector<graph::record_batch> pending;
     std::size_t pending_rows = 0;
     std::size_t pending_bytes = 0;
-    std::deque<graph::stream_element> queue;
+    std::list<graph::stream_element> queue; ///< most are empty: takes nothing then
     std::size_t queued_batches = 0;
     std::unique_ptr<exchange_channel> consumer;
     std::int64_t credit_bytes = 0;
