@@ -111,7 +111,7 @@ TEST_CASE("many late rows of many fired windows give each key of each window onc
                            make_window_aggregate_operator);
   testing::word_rows late;
   std::vector<std::int64_t> times;
-  constexpr std::int64_t count = 100'000; // the square of it would take minutes
+  constexpr std::int64_t count = 100'000;
   for (std::int64_t i = 0; i < count; ++i) {
     late.emplace_back(std::to_string(i % 25'000), 1);
     times.push_back(i % 4 * 10);
