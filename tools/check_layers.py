@@ -144,7 +144,7 @@ HOMES = [
     (r"zstd", ["libstate/snapshot", "libtask/network"]),
 ]
 SYSTEM = re.compile(r"[a-z0-9_]+$|(sys|arpa|net|netinet|linux)/|cxxabi\.h$|[a-z]mmintrin\.h$|arm_neon\.h$"
-                    r"|(dirent|dlfcn|elf|errno|execinfo|fcntl|malloc|netdb|poll|pthread|sched|signal"
+                    r"|(dirent|dlfcn|elf|errno|execinfo|fcntl|malloc|netdb|poll|pthread|sched|signal|spawn"
                     r"|termios|time|unistd)\.h$")
 
 

@@ -39,9 +39,17 @@ void frame_prefix::encode(char* out) const {
   put_u32(out + 12, body_bytes);
 }
 
-result<frame_prefix> frame_prefix::decode(byte_view in) {
-  if (in.size() < size_bytes || get_u32(in.data()) != magic) {
+status frame_prefix::check_magic(byte_view in) {
+  if (in.size() >= sizeof magic && get_u32(in.data()) != magic) {
     return error(errc::malformed_message, "bytes are no frame of Headrace");
+  }
+  return {};
+}
+
+result<frame_prefix> frame_prefix::decode(byte_view in) {
+  HEADRACE_CHECK(check_magic(in));
+  if (in.size() < size_bytes) {
+    return error(errc::malformed_message, "frame ends early");
   }
   const auto kind = get_u32(in.data() + 4);
   if (kind > 0xffffU) {

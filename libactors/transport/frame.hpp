@@ -84,6 +84,8 @@ struct frame_prefix {
   void encode(char* out) const;
   /// @errors malformed_message  no frame starts here
   static result<frame_prefix> decode(byte_view in);
+  /// As soon as four bytes are there. @errors malformed_message  no frame starts here
+  static status check_magic(byte_view in);
 };
 frame_prefix prefix_of(const outgoing_frame& frame);
 

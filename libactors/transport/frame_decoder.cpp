@@ -108,6 +108,7 @@ void frame_decoder::begin_body() {
 result<std::optional<incoming_frame>> frame_decoder::next() {
   if (!prefix_) {
     if (staged().size() < frame_prefix::size_bytes) {
+      HEADRACE_CHECK(frame_prefix::check_magic(staged()));
       return std::optional<incoming_frame>();
     }
     HEADRACE_TRY(const auto prefix, frame_prefix::decode(staged()));

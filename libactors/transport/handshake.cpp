@@ -35,8 +35,9 @@ handshake::step refused(RefusalReason reason, error why) {
   return out;
 }
 handshake::step malformed(error why) {
-  error whole(errc::connection_refused, "handshake is malformed: " + why.message, std::move(why));
-  return refused(RefusalReason::MALFORMED, std::move(whole));
+  auto words = "handshake is malformed: " + why.message;
+  return refused(RefusalReason::MALFORMED,
+                 {errc::connection_refused, std::move(words), std::move(why)});
 }
 
 std::string version_text(std::uint32_t protocol, const std::string& product) {

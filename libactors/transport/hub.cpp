@@ -59,7 +59,9 @@ void hub::obey(peer& whom, peer_link::actions orders) {
 }
 
 void hub::lose(peer& whom, error cause) {
-  parts_.counters.nodes_lost.fetch_add(1, std::memory_order_relaxed);
+  const bool was_met = whom.peer_session != 0;
+  // Who has only been dialed is nobody's loss, unless something was to be sent.
+  const bool is_missed = was_met || whom.out.waiting() > 0;
   parts_.counters.messages_dropped.fetch_add(whom.out.clear(), std::memory_order_relaxed);
   whom.in.clear();
   whom.peer_session = 0;
@@ -76,7 +78,8 @@ void hub::lose(peer& whom, error cause) {
   const auto data_waiting = std::move(whom.data_waiting);
   whom.waiting.clear();
   whom.data_waiting.clear();
-  if (!is_stopping_) {
+  if (was_met && !is_stopping_) {
+    parts_.counters.nodes_lost.fetch_add(1, std::memory_order_relaxed);
     parts_.log.warn("node is lost", {{"peer", to_string(whom.id)}, {"cause", to_string(cause)}});
   }
   for (const auto& each : waiting) {
@@ -85,7 +88,9 @@ void hub::lose(peer& whom, error cause) {
   for (const auto& each : data_waiting) {
     each(cause);
   }
-  parts_.listener.on_node_lost(whom.id, cause);
+  if (is_missed) {
+    parts_.listener.on_node_lost(whom.id, cause);
+  }
 }
 
 // --- what this node wants
@@ -192,11 +197,8 @@ void hub::connect_data(const node_id& to, data_answer then) {
     return then(std::shared_ptr<frame_connection>(whom->data->over_));
   }
   whom->data_waiting.push_back(std::move(then));
-  if (whom->control) {
-    dial_data(*whom);
-  } else {
-    obey(*whom, whom->link.on_wanted(parts_.time.now_us()));
-  }
+  obey(*whom, whom->link.on_wanted(parts_.time.now_us()));
+  dial_data(*whom);
 }
 
 // --- dialing
@@ -240,9 +242,17 @@ void hub::dial(peer& whom) {
 }
 
 void hub::dial_data(peer& whom) {
+  if (whom.data_waiting.empty() || whom.data || whom.data_dialing || !whom.control ||
+      !whom.is_confirmed) {
+    return;
+  }
   const auto where = parts_.book.find(whom.id);
-  if (whom.data || whom.data_dialing || !where) {
-    return; // without an address the peer must dial
+  if (!where) {
+    const auto waiting = std::exchange(whom.data_waiting, {});
+    for (const auto& each : waiting) {
+      each(error(errc::peer_lost, "no address of the node is known: " + to_string(whom.id)));
+    }
+    return;
   }
   const conversation so_far{
       .session = whom.session, .peer_session = whom.peer_session, .received = 0};
@@ -287,6 +297,9 @@ void hub::on_frame(const connection_ptr& from, incoming_frame what) {
     return; // another connection has taken its place
   }
   whom->link.on_heard(parts_.time.now_us());
+  if (!std::exchange(whom->is_confirmed, true)) {
+    dial_data(*whom);
+  }
   switch (what.kind) {
   case frame_kind::heartbeat: {
     const auto received = decode_heartbeat(what);
@@ -413,6 +426,7 @@ void hub::tick() {
   for (auto at = peers_.begin(); at != peers_.end();) {
     auto& whom = *at->second;
     obey(whom, whom.link.on_tick(now_us, missed_us));
+    dial_data(whom);
     if (whom.control && whom.in.has_news()) {
       whom.in.on_told();
       whom.link.on_sent(now_us);

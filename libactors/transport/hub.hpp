@@ -107,6 +107,8 @@ private:
     inbox in;
     std::uint64_t session;
     std::uint64_t peer_session = 0;
+    /// Whether the peer, too, holds the control connection for open: it has dialed it, or sent.
+    bool is_confirmed = false;
     std::shared_ptr<hub_connection> control;
     std::shared_ptr<hub_connection> dialing;
     std::shared_ptr<hub_connection> data;

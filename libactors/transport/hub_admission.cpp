@@ -105,6 +105,11 @@ void hub::admit_control(peer& whom, const connection_ptr& from) {
         RefusalReason::DUPLICATE, {errc::connection_refused, "another connection is being made"}));
   }
   const auto& said = from->opening_.peer();
+  if (whom.out.is_forgotten(said.state.received)) {
+    // What the peer said when it dialed is overtaken by another connection.
+    return from->follow(from->opening_.refuse(
+        RefusalReason::DUPLICATE, {errc::connection_refused, "another connection was made"}));
+  }
   if (!whom.out.rewind(said.state.received)) {
     lose(whom, {errc::malformed_message, "node says that it has received what was never sent"});
     return from->follow(from->opening_.refuse(
@@ -166,8 +171,12 @@ void hub::begin_control(peer& whom, const connection_ptr& from) {
     }
   }
   whom.control = from;
+  whom.is_confirmed = from->is_dialed_;
   from->since_us_ = now_us;
   from->open();
+  if (from->is_dialed_) { // so that the other side knows
+    static_cast<void>(from->over_->send(make_heartbeat(whom.in.received())));
+  }
   whom.link.on_connected(now_us);
   parts_.counters.connections_opened.fetch_add(1, std::memory_order_relaxed);
   parts_.log.debug("connected",
@@ -179,9 +188,7 @@ void hub::begin_control(peer& whom, const connection_ptr& from) {
   for (const auto& each : waiting) {
     each(whom.id);
   }
-  if (!whom.data_waiting.empty()) {
-    dial_data(whom);
-  }
+  dial_data(whom);
   pump(whom);
 }
 
@@ -233,7 +240,7 @@ void hub::on_opening_failed(const connection_ptr& from, dial_failure why, const 
   } else if (whom->data_dialing == from) {
     whom->data_dialing.reset();
     if (why == dial_failure::duplicate) {
-      return; // theirs comes
+      return; // theirs comes, or a tick dials again
     }
     const auto waiting = std::exchange(whom->data_waiting, {});
     for (const auto& each : waiting) {
@@ -249,6 +256,9 @@ void hub::on_closed(const connection_ptr& from, const error& cause) {
   }
   auto* whom = find(from->peer_);
   if (!from->is_open_ && !from->has_failed_) {
+    if (!from->is_dialed_ && cause.code == errc::connection_refused) { // TLS
+      log_refusal(*from, {.reason = RefusalReason::MALFORMED, .why = cause, .by_peer = false});
+    }
     return on_opening_failed(from,
                              cause.code == errc::connection_refused ? dial_failure::refused
                                                                     : dial_failure::unreachable,

@@ -58,10 +58,12 @@ bool outbox::acknowledge(std::uint64_t sequence) {
   return true;
 }
 
+bool outbox::is_forgotten(std::uint64_t received) const {
+  return received + 1 < (sent_.empty() ? last_ + 1 : sent_.front().sequence);
+}
+
 bool outbox::rewind(std::uint64_t received) {
-  // What was acknowledged has been forgotten, and cannot be asked for again.
-  const auto first_kept = sent_.empty() ? last_ + 1 : sent_.front().sequence;
-  if (received + 1 < first_kept || !acknowledge(received)) {
+  if (is_forgotten(received) || !acknowledge(received)) {
     return false;
   }
   resend_ = 0;

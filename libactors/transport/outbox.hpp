@@ -56,6 +56,8 @@ public:
   bool acknowledge(std::uint64_t sequence);
   /// The connection is new, and the peer has all up to `received`. @returns as `acknowledge`
   bool rewind(std::uint64_t received);
+  /// Whether a message after `received` was acknowledged, so that it is not held any more.
+  bool is_forgotten(std::uint64_t received) const;
   /// Forgets all, and begins to count anew. @returns how many messages were dropped
   std::size_t clear();
 

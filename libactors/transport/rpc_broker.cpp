@@ -148,6 +148,10 @@ caf::io::network::default_multiplexer& rpc_broker::loop() {
   return static_cast<caf::io::network::default_multiplexer&>(backend());
 }
 
+std::unique_ptr<byte_channel> rpc_broker::make_channel(int fd, bool is_dialed) const {
+  return shared_->tls ? shared_->tls->make_channel(fd, is_dialed) : make_plain_channel(fd);
+}
+
 caf::behavior rpc_broker::make_behavior() {
   auto door = caf::make_counted<doorman>(loop(), listening_.release());
   door_ = door->hdl();
@@ -185,7 +189,7 @@ void rpc_broker::accept(socket_handle accepted) {
     return;
   }
   const int fd = accepted.release();
-  auto made = caf::make_counted<socket_scribe>(loop(), fd, make_plain_channel(fd), receiver);
+  auto made = caf::make_counted<socket_scribe>(loop(), fd, make_channel(fd, false), receiver);
   hub_.adopt(receiver, made->connection());
   add_scribe(made);
   made->launch(true);
@@ -201,7 +205,7 @@ rpc_broker::connect(const socket_address& where, std::shared_ptr<opening_receive
   }
   const int fd = begun->release();
   auto made =
-      caf::make_counted<socket_scribe>(loop(), fd, make_plain_channel(fd), std::move(receiver));
+      caf::make_counted<socket_scribe>(loop(), fd, make_channel(fd, true), std::move(receiver));
   add_scribe(made);
   made->launch(false);
   return made->connection();

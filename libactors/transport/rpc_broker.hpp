@@ -34,8 +34,8 @@ using handed_order = handed_over<broker_order>;
 /// What the transport's broker shares with those who call it from other threads; outlives it.
 class rpc_shared {
 public:
-  rpc_shared(node& under_in, rpc_settings settings_in)
-      : under(under_in), settings(std::move(settings_in)) {}
+  rpc_shared(node& under_in, rpc_settings settings_in, std::shared_ptr<const tls_context> tls_in)
+      : under(under_in), settings(std::move(settings_in)), tls(std::move(tls_in)) {}
 
   /// Any thread. Once the broker has ended, orders are dropped.
   void give(broker_order order);
@@ -50,6 +50,7 @@ public:
 
   node& under;
   const rpc_settings settings;
+  const std::shared_ptr<const tls_context> tls; ///< none: bytes go as they are
   address_book book;
   transport_counters counters;
   address watcher;                          ///< the endpoint that watches for others
@@ -99,6 +100,7 @@ private:
   std::shared_ptr<opening_connection> connect(const socket_address& where,
                                               std::shared_ptr<opening_receiver> receiver);
   caf::io::network::default_multiplexer& loop();
+  std::unique_ptr<byte_channel> make_channel(int fd, bool is_dialed) const;
 
   std::shared_ptr<rpc_shared> shared_;
   hub hub_;

@@ -36,6 +36,12 @@ result<rpc_settings> read_rpc_settings(const configuration& from, file_system& f
   rpc_settings out;
   out.cluster_id = from.get_text("cluster.id");
   HEADRACE_TRY(out.secret, read_secret(from, files));
+  if (from.get_bool("security.ssl.internal.enabled")) {
+    out.tls = {.certificate = from.get_text("security.ssl.internal.certificate"),
+               .key = from.get_text("security.ssl.internal.key"),
+               .ca = from.get_text("security.ssl.internal.ca")};
+    HEADRACE_TRY(const auto checked, tls_context::load(out.tls));
+  }
   if (role == process_role::job_manager) {
     out.bind = {from.get_text("jobmanager.bind-host"),
                 static_cast<std::uint16_t>(from.get_int("jobmanager.rpc.port"))};
@@ -56,11 +62,11 @@ status check(const rpc_settings& settings) {
     return error(errc::bad_option_value, "heartbeat.timeout is less than twice heartbeat.interval");
   }
   HEADRACE_TRY(const auto where, resolve(settings.bind));
-  if (!is_loopback(where) && settings.secret.empty()) {
+  if (!is_loopback(where) && settings.secret.empty() && settings.tls.is_none()) {
     return error(errc::bad_option_value,
                  "listening on " + settings.bind.host +
-                     " would let anyone in: set security.shared-secret (the same on all nodes), or "
-                     "listen on 127.0.0.1");
+                     " would let anyone in: set security.shared-secret (the same on all nodes) or "
+                     "security.ssl.internal.enabled, or listen on 127.0.0.1");
   }
   return {};
 }

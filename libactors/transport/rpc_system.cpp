@@ -45,8 +45,10 @@ std::unique_ptr<caf::actor_system_config> make_config() {
 
 class caf_rpc_system final : public rpc_system {
 public:
-  caf_rpc_system(node& under, const rpc_settings& settings, socket_handle listening)
-      : port_(port_of(listening)), shared_(std::make_shared<rpc_shared>(under, settings)),
+  caf_rpc_system(node& under, const rpc_settings& settings, socket_handle listening,
+                 std::shared_ptr<const tls_context> tls)
+      : port_(port_of(listening)),
+        shared_(std::make_shared<rpc_shared>(under, settings, std::move(tls))),
         config_(make_config()), system_(std::make_unique<caf::actor_system>(*config_)) {
     node_identity own{.protocol_version = transport_protocol_version,
                       .product_version = std::string(version()),
@@ -125,6 +127,10 @@ private:
 
 result<std::unique_ptr<rpc_system>> rpc_system::start(node& under, const rpc_settings& settings) {
   HEADRACE_CHECK(check(settings));
+  std::shared_ptr<const tls_context> tls;
+  if (!settings.tls.is_none()) {
+    HEADRACE_TRY(tls, tls_context::load(settings.tls));
+  }
   HEADRACE_TRY(const auto where, resolve(settings.bind));
   auto listening = listen_on(where);
   if (!listening) {
@@ -132,7 +138,7 @@ result<std::unique_ptr<rpc_system>> rpc_system::start(node& under, const rpc_set
                  listening.error().message + ": " + to_string(settings.bind));
   }
   return std::unique_ptr<rpc_system>(
-      std::make_unique<caf_rpc_system>(under, settings, std::move(*listening)));
+      std::make_unique<caf_rpc_system>(under, settings, std::move(*listening), std::move(tls)));
 }
 
 result<node_id> rpc_system::connect_and_wait(const host_port& where, milliseconds timeout) {
