@@ -8,6 +8,10 @@ const std::vector<option_declaration>& all_options() {
   using enum option_type;
   static const std::vector<option_declaration> table = {
       {"cluster.id", text, "default", "Name of the cluster; nodes of another one are refused"},
+      {"cluster.services.shutdown-timeout", duration, "30 s",
+       "How long a process that was told to stop may take for it, the last checkpoints of its jobs "
+       "included; then it ends at once",
+       100, 3'600'000},
       {"execution.buffer-timeout.interval", duration, "10 ms",
        "How long a partly filled output buffer may wait while input keeps coming; 0 sends at once",
        0, 60'000},
@@ -29,10 +33,6 @@ const std::vector<option_declaration>& all_options() {
        "After this time a checkpoint that is not complete is given up", 10},
       {"execution.checkpointing.tolerable-failed-checkpoints", integer, "0",
        "How many checkpoints may fail in a row before the job is restarted", 0, 1'000'000},
-      {"cluster.services.shutdown-timeout", duration, "30 s",
-       "How long a process that was told to stop may take for it, the last checkpoints of its jobs "
-       "included; then it ends at once",
-       100, 3'600'000},
       {"heartbeat.interval", duration, "1 s", "Time between two heartbeats to a peer", 10, 60'000},
       {"heartbeat.timeout", duration, "10 s",
        "A peer that is silent for so long is lost; at least twice heartbeat.interval", 50,
