@@ -83,7 +83,8 @@ void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned, std
                                 : never_ms;
     return;
   }
-  if (!is_periodic() && !planned->are_all_waiting) { // the job has restarted meanwhile
+  if (!is_periodic() && !pending_->is_requested && !planned->are_all_waiting) {
+    // The job has restarted meanwhile.
     pending_.reset();
     is_final_wanted_ = false;
     due_ms_ = never_ms;
