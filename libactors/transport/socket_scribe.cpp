@@ -11,7 +11,7 @@ namespace {
 using caf::io::network::operation;
 
 /// What one event reads or writes at most.
-constexpr std::size_t event_bytes_max = std::size_t{512} << 10U;
+constexpr std::size_t event_bytes_max = std::size_t{128} << 10U;
 constexpr std::size_t pieces_max = 64;
 
 } // namespace

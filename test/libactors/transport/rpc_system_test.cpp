@@ -28,6 +28,21 @@ TEST_CASE("a node asks another one whose port is all that it knows") {
   CHECK(*answer == 42);
 }
 
+TEST_CASE("connecting again finds the same node over the same connection") {
+  testing_process one;
+  testing_process two;
+  for (int i = 0; i < 3; ++i) {
+    const auto met = one.meet(two);
+    REQUIRE(met);
+    CHECK(*met == two.id());
+    const auto back = two.meet(one);
+    REQUIRE(back);
+    CHECK(*back == one.id());
+  }
+  CHECK(one.rpc->counters().connections_opened == 1);
+  CHECK(one.rpc->counters().nodes_lost == 0);
+}
+
 TEST_CASE("the one who was dialed asks back") {
   testing_process one;
   testing_process two;
