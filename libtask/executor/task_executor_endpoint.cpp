@@ -106,16 +106,15 @@ void task_executor_endpoint::on_child_ended(const std::string& name, const error
 }
 
 void task_executor_endpoint::hear_end(const std::string& name, const error& cause) {
-  for (auto& [attempt, task] : tasks_) {
-    if (task->name != name)
-      continue;
-    if (!is_terminal(task->state))
-      tell_state(
-          *task, task_state::FAILED,
-          error(errc::internal, "task ended without a word: " + task->what.display_name(), cause));
-    end_task(execution_attempt_id(attempt));
+  const auto known = attempt_by_child_.find(name);
+  if (known == attempt_by_child_.end())
     return;
-  }
+  const auto attempt = known->second;
+  if (auto& task = *find(attempt); !is_terminal(task.state))
+    tell_state(
+        task, task_state::FAILED,
+        error(errc::internal, "task ended without a word: " + task.what.display_name(), cause));
+  end_task(attempt);
 }
 
 void task_executor_endpoint::on_peer_ended(const actors::address& peer, const error& cause) {

@@ -144,6 +144,8 @@ private:
   std::map<allocation_id, std::shared_ptr<slot_memory>> memory_;
   std::map<job_id, std::unique_ptr<job_entry>> jobs_;
   std::unordered_map<execution_attempt_id, std::unique_ptr<task_entry>> tasks_;
+  std::unordered_map<job_id, std::map<execution_attempt_id, task_entry*>> tasks_of_job_;
+  std::unordered_map<std::string, execution_attempt_id> attempt_by_child_;
   std::map<std::string, std::shared_ptr<headrace::state::state_backend>> backends_;
   std::map<artifact_digest, std::vector<std::function<void(status)>>> fetching_;
   bool is_registered_ = false;

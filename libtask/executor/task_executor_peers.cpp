@@ -128,14 +128,12 @@ void task_executor_endpoint::hear_heartbeat(const message<schema::Heartbeat>& be
   job->second->heard_us = now_us();
   if (view->getIsReply())
     return;
-  std::vector<execution_attempt_id> running;
-  for (const auto& [attempt, task] : tasks_)
-    if (task->what.job.id == job->first)
-      running.push_back(attempt);
-  std::sort(running.begin(), running.end());
-  auto out = reply->initRunning(static_cast<unsigned>(running.size()));
-  for (std::size_t i = 0; i < running.size(); ++i)
-    write(out[static_cast<unsigned>(i)], running[i]);
+  if (const auto running = tasks_of_job_.find(job->first); running != tasks_of_job_.end()) {
+    auto out = reply->initRunning(static_cast<unsigned>(running->second.size()));
+    unsigned i = 0;
+    for (const auto& [attempt, task] : running->second)
+      write(out[i++], attempt);
+  }
   tell(job->second->master, reply.finish(), job->second->token);
 }
 
@@ -288,9 +286,10 @@ void task_executor_endpoint::free_slot(allocation_id allocation, const std::stri
   const auto index = slot->index;
   const auto job = slot->job;
   std::vector<execution_attempt_id> tasks;
-  for (const auto& [attempt, task] : tasks_)
-    if (task->what.allocation == allocation)
-      tasks.push_back(attempt);
+  if (const auto of_job = tasks_of_job_.find(job); of_job != tasks_of_job_.end())
+    for (const auto& [attempt, task] : of_job->second)
+      if (task->what.allocation == allocation)
+        tasks.push_back(attempt);
   const bool is_free = slots_.free(allocation);
   for (const auto& attempt : tasks)
     cancel(attempt);
@@ -313,10 +312,7 @@ void task_executor_endpoint::lose_job(job_id job, const std::string& cause) {
 }
 
 void task_executor_endpoint::forget_job_if_unused(job_id job) {
-  const auto has_task = std::any_of(tasks_.begin(), tasks_.end(), [&](const auto& one) {
-    return one.second->what.job.id == job;
-  });
-  if (!has_task && slots_.of_job(job).empty())
+  if (!tasks_of_job_.contains(job) && slots_.of_job(job).empty())
     jobs_.erase(job);
 }
 

@@ -50,6 +50,7 @@ void task_executor_endpoint::submit(const message<schema::SubmitTask>& request,
   entry->what = std::move(*described);
   entry->metrics = std::make_shared<task_metrics>();
   auto& task = *entry;
+  tasks_of_job_[task.what.job.id].emplace(attempt, &task);
   tasks_.emplace(attempt, std::move(entry));
   back.send(message_builder<schema::Acknowledge>().finish());
   if (!needs_code(task.what.vertex)) {
@@ -91,6 +92,7 @@ void task_executor_endpoint::start(const execution_attempt_id& attempt,
   }
   const auto memory = memory_.find(task.what.allocation);
   task.name = "task-" + to_string(attempt);
+  attempt_by_child_.emplace(task.name, attempt);
   auto child = std::make_unique<subtask>(
       subtask_environment{around_.files, around_.connectors, around_.factories, around_.directory},
       task.what, std::move(code), backend, memory == memory_.end() ? nullptr : memory->second,
@@ -195,18 +197,16 @@ void task_executor_endpoint::decline(const actors::address& to, fencing_token to
 }
 
 void task_executor_endpoint::report_metrics(const job_entry& job) {
-  std::vector<const task_entry*> tasks;
-  for (const auto& [attempt, task] : tasks_)
-    if (task->what.job.id == job.id)
-      tasks.push_back(task.get());
-  if (tasks.empty())
+  const auto tasks = tasks_of_job_.find(job.id);
+  if (tasks == tasks_of_job_.end())
     return;
   message_builder<schema::TaskMetricsReport> report;
-  auto entries = report->initTasks(static_cast<unsigned>(tasks.size()));
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    auto entry = entries[static_cast<unsigned>(i)];
-    write(entry.initAttempt(), tasks[i]->what.attempt);
-    write_metrics(entry.initMetrics(), *tasks[i]->metrics);
+  auto entries = report->initTasks(static_cast<unsigned>(tasks->second.size()));
+  unsigned i = 0;
+  for (const auto& [attempt, task] : tasks->second) {
+    auto entry = entries[i++];
+    write(entry.initAttempt(), attempt);
+    write_metrics(entry.initMetrics(), *task->metrics);
   }
   tell(job.master, report.finish(), job.token);
 }
@@ -218,6 +218,12 @@ void task_executor_endpoint::end_task(const execution_attempt_id& attempt) {
   const auto allocation = at->second->what.allocation;
   const auto job = at->second->what.job.id;
   around_.directory.remove(attempt);
+  attempt_by_child_.erase(at->second->name);
+  if (const auto of_job = tasks_of_job_.find(job); of_job != tasks_of_job_.end()) {
+    of_job->second.erase(attempt);
+    if (of_job->second.empty())
+      tasks_of_job_.erase(of_job);
+  }
   tasks_.erase(at);
   if (const auto freed = slots_.remove_task(allocation)) {
     memory_.erase(allocation);
