@@ -58,6 +58,9 @@ const std::vector<option_declaration>& all_options() {
        "Subtasks of an operator that sets none itself; unset: the number of cores in a mini "
        "cluster, else 1",
        1, 32'768},
+      {"rest.bind-address", text, "127.0.0.1",
+       "IP address that the REST interface listens on; 0.0.0.0: all of the machine's, for anyone "
+       "who can reach it"},
       {"rest.port", integer, "8081", "Port of the REST interface and the dashboard", 0, 65'535},
       {"restart-strategy.exponential-delay.backoff-multiplier", real, "1.5",
        "By how much the delay grows after each failure", 1, 100},

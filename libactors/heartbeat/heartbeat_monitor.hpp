@@ -57,6 +57,12 @@ public:
     return true;
   }
 
+  /// When the peer was heard last; nothing when it is not watched.
+  std::optional<std::int64_t> heard_us(const Peer& peer) const {
+    const auto found = peers_.find(peer);
+    return found == peers_.end() ? std::nullopt : std::optional(found->second.heard_us);
+  }
+
   /// Says what is to be done now. To be called about every interval.
   decisions advance(std::int64_t now_us) {
     const auto interval_us = to_us(options_.interval);
