@@ -13,6 +13,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -101,6 +102,28 @@ private:
   std::promise<std::vector<double>>& done_;
   int asked_ = 0;
   std::vector<double> took_us_;
+};
+
+/// Waits for the end of an endpoint of another node.
+class watcher final : public endpoint {
+public:
+  watcher(address to, std::promise<void>& ready, std::promise<void>& ended)
+      : to_(std::move(to)), ready_(ready), ended_(ended) {}
+
+protected:
+  void on_start() override {
+    monitor(to_);
+    ask<schema::ExecutionAttempt>(to_, number(1), milliseconds(10'000),
+                                  [this](auto) { ready_.set_value(); });
+  }
+  void on_peer_ended(const address& /*peer*/, const error& /*cause*/) override {
+    ended_.set_value();
+  }
+
+private:
+  address to_;
+  std::promise<void>& ready_;
+  std::promise<void>& ended_;
 };
 
 /// Answers the last frame of a round.
@@ -314,6 +337,25 @@ void measure_asks(node& under, const address& to, const char* name, int window, 
   }
 }
 
+void measure_kill(const process& self, const child& victim) {
+  const auto met = self.rpc->connect_and_wait({"127.0.0.1", victim.port}, milliseconds(10'000));
+  if (!met) {
+    fail(to_string(met.error()));
+  }
+  std::promise<void> ready;
+  std::promise<void> ended;
+  self.under->spawn(std::make_unique<watcher>(
+                        address{.node = *met, .endpoint = "adder", .instance = 0}, ready, ended),
+                    {.name = "watcher", .kind = "watcher"});
+  ready.get_future().wait();
+  const auto start = bench_clock::now();
+  ::kill(victim.id, SIGKILL);
+  ended.get_future().wait();
+  std::printf("{\"bench\":\"transport\",\"name\":\"kill_noticed\",\"ms\":%.2f}\n",
+              seconds_since(start) * 1e3);
+  std::fflush(stdout);
+}
+
 int run(const tls_files& tls) {
   auto listening = listen_on(*numeric_address({"127.0.0.1", 0}));
   if (!listening) {
@@ -325,6 +367,7 @@ int run(const tls_files& tls) {
   // Both before any thread is there.
   const child plain([&](int port_pipe, int) { run_plain_child(blocking, port_pipe, port); });
   const child other([&](int port_pipe, int end_pipe) { run_child(port_pipe, end_pipe, tls); });
+  const child victim([&](int port_pipe, int end_pipe) { run_child(port_pipe, end_pipe, tls); });
 
   auto connected = begin_connect(*numeric_address({"127.0.0.1", plain.port}));
   if (!connected) {
@@ -368,6 +411,7 @@ int run(const tls_files& tls) {
   measure_asks(*self.under, to, "asks_while_data_is_full", 32, 50'000);
   is_enough = true;
   sender.join();
+  measure_kill(self, victim);
   return 0;
 }
 

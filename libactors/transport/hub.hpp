@@ -138,6 +138,7 @@ private:
   void admit_data(peer& whom, const connection_ptr& from);
   bool is_duplicate(const peer& whom, const connection_ptr& open, const connection_ptr& dialing);
   void on_opened(const connection_ptr& from);
+  void learn_address(const peer& whom, const hub_connection& from);
   void begin_control(peer& whom, const connection_ptr& from);
   void begin_data(peer& whom, const connection_ptr& from);
   void on_opening_failed(const connection_ptr& from, dial_failure why, const error& cause);

@@ -1,5 +1,6 @@
 #include "libactors/transport/hub.hpp"
 #include "libactors/transport/hub_connection.hpp"
+#include "libactors/transport/socket.hpp"
 
 #include <utility>
 
@@ -117,11 +118,21 @@ void hub::admit_control(peer& whom, const connection_ptr& from) {
   }
   parts_.counters.messages_resent.fetch_add(whom.out.unacknowledged(), std::memory_order_relaxed);
   whom.peer_session = said.state.session;
-  parts_.book.learn(whom.id, {said.host.empty() ? from->over_->peer_host() : said.host, said.port});
+  learn_address(whom, *from);
   from->follow(from->opening_.admit({.session = whom.session,
                                      .peer_session = whom.peer_session,
                                      .received = whom.in.received()}));
   begin_control(whom, from);
+}
+
+void hub::learn_address(const peer& whom, const hub_connection& from) {
+  const auto& said = from.opening_.peer();
+  const auto seen = from.over_->peer_host();
+  if (said.host.empty()) {
+    parts_.book.learn(whom.id, {seen, said.port});
+  } else if (!is_loopback(said.host) || is_loopback(seen)) {
+    parts_.book.learn(whom.id, {said.host, said.port});
+  } // else it listens on a loopback that is not ours: it must dial
 }
 
 void hub::admit_data(peer& whom, const connection_ptr& from) {

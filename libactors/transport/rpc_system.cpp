@@ -50,11 +50,13 @@ public:
       : port_(port_of(listening)),
         shared_(std::make_shared<rpc_shared>(under, settings, std::move(tls))),
         config_(make_config()), system_(std::make_unique<caf::actor_system>(*config_)) {
+    // Who listens on loopback alone says so, and is not dialed from elsewhere.
+    const bool is_hidden = settings.advertised_host.empty() && is_loopback(settings.bind.host);
     node_identity own{.protocol_version = transport_protocol_version,
                       .product_version = std::string(version()),
                       .cluster_id = settings.cluster_id,
                       .node = under.environment().node,
-                      .host = settings.advertised_host,
+                      .host = is_hidden ? settings.bind.host : settings.advertised_host,
                       .port = port_,
                       .secret = settings.secret};
     auto shared = shared_;

@@ -80,6 +80,11 @@ bool is_loopback(const socket_address& where) {
   return where.storage.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
 }
 
+bool is_loopback(const std::string& host) {
+  const auto numeric = numeric_address({host, 1});
+  return numeric && is_loopback(*numeric);
+}
+
 result<socket_handle> listen_on(const socket_address& where) {
   socket_handle made(
       ::socket(where.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

@@ -41,6 +41,8 @@ std::optional<socket_address> numeric_address(const host_port& where);
 /// Looks a name up; may block for long. @errors connection_failed  there is no such host
 result<socket_address> resolve(const host_port& where);
 bool is_loopback(const socket_address& where);
+/// Of an address in numbers; a name is none.
+bool is_loopback(const std::string& host);
 
 /// Listens. @errors connection_failed  in words of the operating system
 result<socket_handle> listen_on(const socket_address& where);

@@ -237,6 +237,26 @@ TEST_CASE("who has another version, cluster or secret is refused in words of bot
   }
 }
 
+TEST_CASE("who listens on its own loopback alone is waited for, not dialed") {
+  testing_network net(1);
+  auto& one = net.add("one");
+  auto& client = net.add("client", {}, [](auto& own) { own.host = "127.0.0.1"; });
+  client.book.learn(one.own.node, {"one", 1});
+  client.tell(one, 0);
+  net.run();
+  CHECK(!one.book.find(client.own.node)); // seen from elsewhere
+
+  net.break_one();
+  one.tell(client, 1);
+  for (int i = 0; i < 10; ++i) {
+    net.advance(50);
+  }
+
+  CHECK(client.told_by(one) == std::vector<std::int32_t>{1});
+  CHECK(one.told_by(client) == std::vector<std::int32_t>{0});
+  CHECK(one.lost.empty());
+}
+
 TEST_CASE("a handshake that does not go on is cut off") {
   testing_network net(1);
   auto& one = net.add("one");
