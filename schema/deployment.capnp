@@ -8,6 +8,7 @@ struct Channel {
   partition @0 :Ids.Partition;
   taskExecutor @1 :Ids.Id128;
   location @2 :Ids.Address;     # of the producer's task executor
+  data @3 :Ids.HostPort;        # where its node takes data connections
 }
 # One input gate: consumes subpartition `subpartition` of each channel's partition.
 struct InputGate {

@@ -28,3 +28,9 @@ struct Address {
   endpoint @1 :Text;
   instance @2 :UInt64;
 }
+
+# Where a node takes connections; port 0: nowhere.
+struct HostPort {
+  host @0 :Text;
+  port @1 :UInt16;
+}

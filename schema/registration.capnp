@@ -11,6 +11,7 @@ struct RegisterTaskExecutor {
   address @1 :Ids.Address;
   slots @2 :Slot.SlotReport;
   memoryBytes @3 :UInt64;
+  data @4 :Ids.HostPort;    # where its node takes data connections
 }
 
 # Job master -> resource manager.
@@ -25,6 +26,7 @@ struct RegisterAtJobMaster {
   job @0 :Ids.Id128;
   id @1 :Ids.Id128;
   address @2 :Ids.Address;
+  data @3 :Ids.HostPort;    # where its node takes data connections
 }
 
 struct RegistrationReply {

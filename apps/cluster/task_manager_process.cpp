@@ -58,6 +58,7 @@ actors::address task_manager_process::start_task_executor() {
   wanted.on_registered = options_.on_registered;
   wanted.heartbeat_interval = settings.get_duration("heartbeat.interval");
   wanted.heartbeat_timeout = settings.get_duration("heartbeat.timeout");
+  wanted.wire.compresses = settings.get_bool("taskmanager.network.compression");
   wanted.cancellation_timeout = settings.get_duration("task.cancellation.timeout");
   auto name = "task_executor-" + to_string(wanted.id).substr(0, 8);
   executors_.push_back(spawn_actor(
@@ -65,7 +66,7 @@ actors::address task_manager_process::start_task_executor() {
       std::make_unique<task::task_executor_endpoint>(
           std::move(wanted),
           task::task_executor_environment{parts_->files, parts_->connectors, parts_->factories,
-                                          parts_->directory, &parts_->code}),
+                                          parts_->directory, &parts_->code, options_.network}),
       std::move(name), "task_executor"));
   return executors_.back();
 }

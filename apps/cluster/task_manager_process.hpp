@@ -13,6 +13,10 @@
 #include <string>
 #include <vector>
 
+namespace headrace::task {
+class data_network;
+}
+
 namespace headrace::cluster {
 
 struct task_manager_options {
@@ -25,6 +29,8 @@ struct task_manager_options {
   /// Of each task executor, for state and batches; 0: `taskmanager.memory.managed.size`, else no
   /// limit.
   std::uint64_t memory_bytes = 0;
+  /// Links to the data planes of other processes; null: all tasks of a job run in this one.
+  task::data_network* network = nullptr;
 };
 
 /// The task executors of one process (one, but in a mini cluster), with what they share. Reads no

@@ -99,6 +99,8 @@ const std::vector<option_declaration>& all_options() {
        "Memory of all slots of a task manager together, for state and batches; unset: 40 % of the "
        "machine's, of all task managers in a mini cluster",
        std::int64_t{16} << 20U},
+      {"taskmanager.network.compression", boolean, "false",
+       "Compress batches on their way to other processes; for networks slower than about 1 Gbit/s"},
       {"taskmanager.numberOfTaskSlots", integer, "",
        "Slots that a task manager offers; unset: the number of cores", 1, 1'024},
       {"taskmanager.rpc.port", integer, "0",

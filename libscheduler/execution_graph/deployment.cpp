@@ -40,7 +40,7 @@ void write_job(schema::JobInformation::Builder out, const graph::job_graph& job,
 }
 
 void write_gate(schema::InputGate::Builder out, const execution_graph& graph, const job_edge& edge,
-                std::int32_t subtask) {
+                std::int32_t subtask, const deployment_facts& facts) {
   const auto& consumer = graph.job().vertices[static_cast<std::size_t>(edge.consumer)];
   write(out.initResult(), edge.result);
   out.setInput(consumer.inputs[static_cast<std::size_t>(edge.gate)].input);
@@ -54,6 +54,11 @@ void write_gate(schema::InputGate::Builder out, const execution_graph& graph, co
     write(channel.initPartition(), graph.partition_of(edge, producer));
     write(channel.initTaskExecutor(), slot.executor);
     actors::write(channel.initLocation(), slot.location);
+    if (const auto data = facts.data.find(slot.executor); data != facts.data.end()) {
+      auto where = channel.initData();
+      where.setHost(data->second.host);
+      where.setPort(data->second.port);
+    }
   }
 }
 
@@ -84,7 +89,7 @@ message<schema::SubmitTask> describe_deployment(const execution_graph& graph, ta
   auto gates = out.initGates(static_cast<unsigned>(inputs.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i)
     write_gate(gates[static_cast<unsigned>(i)], graph,
-               graph.edges()[static_cast<std::size_t>(inputs[i])], attempt.id.subtask);
+               graph.edges()[static_cast<std::size_t>(inputs[i])], attempt.id.subtask, facts);
 
   const auto& outputs = graph.outputs_of(position);
   auto partitions = out.initPartitions(static_cast<unsigned>(outputs.size()));

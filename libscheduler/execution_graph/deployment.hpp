@@ -3,6 +3,7 @@
 #include "libscheduler/execution_graph/execution_graph.hpp"
 #include "libactors/message/message.hpp"
 #include "libactors/rpc/address.hpp"
+#include "libactors/transport/address_book.hpp"
 #include "schema/task.capnp.h"
 
 #include <cstdint>
@@ -19,6 +20,7 @@ struct deployment_facts {
   actors::address blob_server;
   std::string checkpoint_directory;
   std::map<vertex_id, std::int32_t> max_parallelism; ///< where a restored one replaces the graph's
+  std::map<task_executor_id, actors::host_port> data{}; ///< where their nodes take data connections
 };
 
 /// What a task starts from. `write_state` fills TaskDeployment.state; empty: without state.

@@ -73,6 +73,7 @@ void job_master_endpoint::accept_executor(const message<schema::RegisterAtJobMas
   // Ahead of the slots that it offers next.
   post(pool_, executor_joined{id, location}, actors::mail_priority::high);
   executors_[id].location = std::move(location);
+  deployment_.data[id] = {view->getData().getHost().cStr(), view->getData().getPort()};
   auto accepted = reply->initAccepted();
   write(accepted.initToken(), token_);
   accepted.setInstance(self().instance);

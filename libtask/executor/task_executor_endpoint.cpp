@@ -90,9 +90,14 @@ void task_executor_endpoint::on_start() {
   unregistered_since_us_ = now_us();
   find_manager();
   after(settings_.heartbeat_interval, [this] { beat(); });
+  take_links();
 }
 
 void task_executor_endpoint::on_mail(actors::mail_ptr content) {
+  if (content->kind() == static_cast<std::uint32_t>(mail_kind::connection_report)) {
+    take(static_cast<connection_report&>(*content));
+    return;
+  }
   if (content->kind() != static_cast<std::uint32_t>(mail_kind::task_report)) {
     log().warn("mail of an unknown kind dropped", {{"kind", std::to_string(content->kind())}});
     return;
@@ -106,6 +111,8 @@ void task_executor_endpoint::on_child_ended(const std::string& name, const error
 }
 
 void task_executor_endpoint::hear_end(const std::string& name, const error& cause) {
+  if (lose_connection(name, cause))
+    return;
   const auto known = attempt_by_child_.find(name);
   if (known == attempt_by_child_.end())
     return;
@@ -132,6 +139,9 @@ void task_executor_endpoint::on_peer_ended(const actors::address& peer, const er
 
 void task_executor_endpoint::on_stop(const error& cause) {
   take_leave(cause.code == errc::none ? "task executor shuts down" : cause.message);
+  if (around_.network != nullptr)
+    around_.network->take_links({});
+  connections_.clear();
   for (auto& [attempt, task] : tasks_) {
     around_.directory.remove(attempt);
     task->ref = {};

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "libtask/executor/data_connection_endpoint.hpp"
+#include "libtask/executor/data_network.hpp"
 #include "libtask/executor/slot_table.hpp"
 #include "libtask/network/exchange_directory.hpp"
 #include "libtask/task/memory_arbiter.hpp"
@@ -45,6 +47,8 @@ struct task_executor_settings {
   /// A task that does not end so long after it was canceled ends the process; 0: never.
   std::chrono::milliseconds cancellation_timeout{180'000};
   std::uint64_t artifact_bytes_max = std::uint64_t{2} << 30U;
+  wire_options wire; ///< how batches go to other processes
+  std::chrono::milliseconds connection_idle_timeout{30'000};
 };
 
 /// What the task executors of a process share. Lives longer than they do.
@@ -54,6 +58,7 @@ struct task_executor_environment {
   const operator_factories& factories;
   exchange_directory& directory;
   graph::job_code_loader* loader = nullptr; ///< null: jobs bring no code
+  data_network* network = nullptr;          ///< null: all tasks of a job run in this process
 };
 
 /// Runs tasks in its slots. Registers at the resource manager, gives slots to jobs as told, offers
@@ -73,6 +78,12 @@ public:
 private:
   struct job_entry;
   struct task_entry;
+  /// The data connection to another node.
+  struct connection_entry {
+    std::string name;
+    actors::actor_ref ref;
+    std::uint64_t orders_sent = 0;
+  };
 
   void on_start() override;
   void on_mail(actors::mail_ptr content) override;
@@ -89,6 +100,7 @@ private:
   void retry_registration(const error& cause);
   void take_leave(const std::string& cause);
   void write_slots(schema::SlotReport::Builder out) const;
+  void write_data_address(schema::HostPort::Builder out) const;
   void tell_available(std::int32_t slot);
 
   // --- job masters
@@ -126,6 +138,12 @@ private:
                      const channel_description& wanted, std::uint64_t credit_bytes, int tries,
                      const error& cause);
   status attach(const message<schema::RequestPartition>& request);
+  void connect_remote(const execution_attempt_id& consumer, std::uint32_t channel,
+                      const channel_description& wanted, std::uint64_t credit_bytes, int tries);
+  void take_links();
+  void take(connection_report& report);
+  void order(const node_id& peer, connection_order::content_type what);
+  bool lose_connection(const std::string& child, const error& cause);
 
   // --- job code (task_executor_artifacts.cpp)
   using code_taker = std::function<void(result<std::shared_ptr<const graph::job_code>>)>;
@@ -148,6 +166,10 @@ private:
   std::unordered_map<std::string, execution_attempt_id> attempt_by_child_;
   std::map<std::string, std::shared_ptr<headrace::state::state_backend>> backends_;
   std::map<artifact_digest, std::vector<std::function<void(status)>>> fetching_;
+  std::map<node_id, connection_entry> connections_;
+  std::uint64_t connections_made_ = 0;
+  std::shared_ptr<data_connection_metrics> connection_metrics_ =
+      std::make_shared<data_connection_metrics>();
   bool is_registered_ = false;
   bool is_registering_ = false;
   bool has_left_ = false;

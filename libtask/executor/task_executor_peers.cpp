@@ -17,6 +17,14 @@ void task_executor_endpoint::write_slots(schema::SlotReport::Builder out) const 
   }
 }
 
+void task_executor_endpoint::write_data_address(schema::HostPort::Builder out) const {
+  if (around_.network == nullptr)
+    return;
+  const auto own = around_.network->own_address();
+  out.setHost(own.host);
+  out.setPort(own.port);
+}
+
 void task_executor_endpoint::find_manager() {
   if (has_left_ || is_registered_ || std::exchange(is_registering_, true))
     return;
@@ -37,6 +45,7 @@ void task_executor_endpoint::register_at_manager() {
   actors::write(request->initAddress(), self());
   write_slots(request->initSlots());
   request->setMemoryBytes(settings_.memory_bytes);
+  write_data_address(request->initData());
   ask<schema::RegistrationReply>(
       manager_, request.finish(), settings_.ask_timeout,
       [this](const result<message<schema::RegistrationReply>>& answer) {
@@ -198,6 +207,7 @@ void task_executor_endpoint::register_at_job(job_id job) {
   write(request->initJob(), job);
   write(request->initId(), settings_.id);
   actors::write(request->initAddress(), self());
+  write_data_address(request->initData());
   ask<schema::RegistrationReply>(
       at->second->master, request.finish(), settings_.ask_timeout,
       [this, job](const result<message<schema::RegistrationReply>>& answer) {

@@ -94,7 +94,8 @@ void task_executor_endpoint::start(const execution_attempt_id& attempt,
   task.name = "task-" + to_string(attempt);
   attempt_by_child_.emplace(task.name, attempt);
   auto child = std::make_unique<subtask>(
-      subtask_environment{around_.files, around_.connectors, around_.factories, around_.directory},
+      subtask_environment{around_.files, around_.connectors, around_.factories, around_.directory,
+                          settings_.wire},
       task.what, std::move(code), backend, memory == memory_.end() ? nullptr : memory->second,
       task.metrics, self_ref());
   task.what.state = {}; // the subtask has it now
@@ -225,6 +226,8 @@ void task_executor_endpoint::end_task(const execution_attempt_id& attempt) {
       tasks_of_job_.erase(of_job);
   }
   tasks_.erase(at);
+  for (const auto& [peer, connection] : connections_)
+    order(peer, attempt_ended{attempt});
   if (const auto freed = slots_.remove_task(allocation)) {
     memory_.erase(allocation);
     tell_available(*freed);

@@ -20,14 +20,15 @@ input_gate::input_gate(std::vector<std::int32_t> inputs, input_gate_limits limit
 }
 
 void input_gate::enqueue(std::size_t index, std::vector<graph::stream_element> elements,
-                         bool closes) {
+                         bool closes, std::span<const std::size_t> costs) {
   HEADRACE_ASSERT(index < channels_.size(), "data of an unknown channel");
+  HEADRACE_ASSERT(costs.empty() || costs.size() == elements.size(), "each element has its cost");
   auto& to = channels_[index];
-  for (auto& element : elements) {
-    const auto cost = exchange_cost(element);
+  for (std::size_t i = 0; i < elements.size(); ++i) {
+    const auto cost = costs.empty() ? exchange_cost(elements[i]) : costs[i];
     queued_bytes_ += cost;
     auto& added = to.queue.emplace_back();
-    added.element = std::move(element);
+    added.element = std::move(elements[i]);
     added.cost = cost;
   }
   to.closing = to.closing || closes;

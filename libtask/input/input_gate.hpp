@@ -9,6 +9,7 @@
 #include <deque>
 #include <list>
 #include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -45,7 +46,10 @@ public:
   explicit input_gate(std::vector<std::int32_t> inputs, input_gate_limits limits = {});
 
   /// Puts what came over a channel behind what waits there.
-  void enqueue(std::size_t channel, std::vector<graph::stream_element> elements, bool closes);
+  ///
+  /// @param costs  of each element at its producer; empty: `exchange_cost` says it here too
+  void enqueue(std::size_t channel, std::vector<graph::stream_element> elements, bool closes,
+               std::span<const std::size_t> costs = {});
   /// Takes the next thing; nothing when no channel may be read or all are empty.
   std::optional<input_event> poll(std::int64_t now_us);
   /// Whether `poll` would give something (a barrier that is dropped counts).

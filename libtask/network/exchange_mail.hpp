@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libtask/mailbox/mail_kind.hpp"
+#include "libtask/network/data_frame.hpp"
 #include "libgraph/data/stream_element.hpp"
 #include "libactors/base/ids.hpp"
 #include "libactors/rpc/actor_ref.hpp"
@@ -8,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace headrace::task {
@@ -28,14 +30,44 @@ struct exchange_credit final : actors::mail {
   std::uint64_t bytes = 0;
 };
 
-/// A consumer wants what the producer writes into one subpartition.
+/// A consumer wants what the producer writes into one subpartition. A consumer of another process
+/// is behind a data connection, on a route.
 struct attach_consumer final : actors::mail {
   attach_consumer() : mail(static_cast<std::uint32_t>(mail_kind::attach_consumer)) {}
   result_id result;
   std::uint32_t subpartition = 0;
   std::uint32_t channel = 0;
   std::uint64_t credit_bytes = 0;
-  actors::actor_ref consumer;
+  actors::actor_ref consumer; ///< or the connection
+  std::optional<route_place> route;
+};
+
+// Between subtasks and the data connection that leads to the other process.
+
+/// Elements of one channel from another process, in order.
+struct remote_data final : actors::mail {
+  remote_data() : mail(static_cast<std::uint32_t>(mail_kind::remote_data)) {}
+  std::uint32_t channel = 0;
+  std::vector<wire_element> elements;
+  bool closes = false;
+};
+/// The channel's producer has been asked over this connection: credit goes there.
+struct remote_opened final : actors::mail {
+  remote_opened() : mail(static_cast<std::uint32_t>(mail_kind::remote_opened)) {}
+  std::uint32_t channel = 0;
+  actors::actor_ref connection;
+  route_place place;
+};
+struct outgoing_data final : actors::mail {
+  outgoing_data() : mail(static_cast<std::uint32_t>(mail_kind::outgoing_data)) {}
+  route_place place;
+  std::vector<wire_element> elements;
+  bool closes = false;
+};
+struct outgoing_credit final : actors::mail {
+  outgoing_credit() : mail(static_cast<std::uint32_t>(mail_kind::outgoing_credit)) {}
+  route_place place;
+  std::uint64_t bytes = 0;
 };
 
 /// Bytes of credit that an element takes: for rows their share of what the batch holds alive. Both

@@ -14,9 +14,9 @@ stream_task::stream_task(setup with)
 stream_task::~stream_task() = default;
 
 void stream_task::enqueue(std::size_t channel, std::vector<graph::stream_element> elements,
-                          bool closes) {
+                          bool closes, std::span<const std::size_t> costs) {
   const auto before = gate_.queued_bytes();
-  gate_.enqueue(channel, std::move(elements), closes);
+  gate_.enqueue(channel, std::move(elements), closes, costs);
   with_.metrics->bytes_in.add(gate_.queued_bytes() - before);
 }
 

@@ -12,6 +12,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -57,7 +58,8 @@ public:
   std::shared_ptr<operator_chain> shared_chain() const { return chain_; }
 
   // --- what came
-  void enqueue(std::size_t channel, std::vector<graph::stream_element> elements, bool closes);
+  void enqueue(std::size_t channel, std::vector<graph::stream_element> elements, bool closes,
+               std::span<const std::size_t> costs = {});
   void attach(std::size_t partition, std::uint32_t subpartition,
               std::unique_ptr<exchange_channel> consumer, std::uint64_t credit_bytes);
   void add_credit(std::size_t partition, std::uint32_t subpartition, std::uint64_t bytes);

@@ -1,6 +1,7 @@
 #include "libtask/task/subtask.hpp"
 
 #include "libtask/checkpoint/snapshot_writer.hpp"
+#include "libtask/network/remote_consumer.hpp"
 #include "libgraph/function/failure.hpp"
 
 #include <algorithm>
@@ -63,6 +64,8 @@ status subtask::initialize() {
   stream_task::setup setup;
   for (const auto& channel : what_.channels)
     setup.channel_inputs.push_back(channel.input);
+  for (const auto& type : what_.vertex.operators.front().input_types)
+    input_types_.push_back(std::make_shared<const graph::logical_type>(type));
   setup.gate_limits = limits_for(what_.channels.size());
   HEADRACE_TRY(setup.partitions, make_partitions());
   for (std::size_t i = 0; i < what_.partitions.size(); ++i)
@@ -168,6 +171,15 @@ void subtask::on_mail(actors::mail_ptr content) {
     wake();
     return;
   }
+  case mail_kind::remote_data:
+    take(static_cast<remote_data&>(*content));
+    return;
+  case mail_kind::remote_opened: {
+    const auto& opened = static_cast<const remote_opened&>(*content);
+    if (!closing_)
+      producers_[opened.channel] = {opened.connection, opened.place};
+    return;
+  }
   case mail_kind::exchange_credit:
     take(static_cast<const exchange_credit&>(*content));
     return;
@@ -180,6 +192,19 @@ void subtask::on_mail(actors::mail_ptr content) {
   default:
     log().warn("mail of an unknown kind dropped", {{"kind", std::to_string(content->kind())}});
   }
+}
+
+void subtask::take(remote_data& data) {
+  if (closing_ || task_ == nullptr)
+    return;
+  guarded([&]() -> status {
+    const auto input = static_cast<std::size_t>(what_.channels[data.channel].input);
+    HEADRACE_TRY(auto decoded,
+                 decode_elements(std::move(data.elements), input_types_[input], memory_));
+    task_->enqueue(data.channel, std::move(decoded.elements), data.closes, decoded.costs);
+    return {};
+  });
+  wake();
 }
 
 void subtask::take(const exchange_credit& credit) {
@@ -197,10 +222,16 @@ void subtask::take(attach_consumer& consumer) {
     log().warn("consumer of an unknown partition", {{"result", to_string(consumer.result)}});
     return;
   }
-  task_->attach(at->second, consumer.subpartition,
-                std::make_unique<local_consumer>(std::move(consumer.consumer), consumer.channel),
-                consumer.credit_bytes);
+  task_->attach(at->second, consumer.subpartition, consumer_of(consumer), consumer.credit_bytes);
   wake();
+}
+
+std::unique_ptr<exchange_channel> subtask::consumer_of(attach_consumer& asked) {
+  if (!asked.route)
+    return std::make_unique<local_consumer>(std::move(asked.consumer), asked.channel);
+  return std::make_unique<remote_consumer>(
+      remote_consumer::setup{std::move(asked.consumer), *asked.route, around_.wire, memory_,
+                             [this](error cause) { send_failure_ = std::move(cause); }});
 }
 
 void subtask::take(const task_control& control) {
@@ -228,6 +259,8 @@ void subtask::take(const task_control& control) {
       HEADRACE_CHECK(task_->chain().on_event(event->to, event->event));
     } else if (const auto* lost = std::get_if<partition_lost>(&control.content)) {
       return lost->cause;
+    } else if (const auto* gone = std::get_if<consumer_lost>(&control.content)) {
+      return gone->cause;
     }
     return {};
   });
@@ -249,6 +282,8 @@ void subtask::take_turn() {
     return;
   guarded([this]() -> status {
     HEADRACE_TRY(const auto left, task_->turn());
+    if (send_failure_)
+      return *std::move(send_failure_);
     after_turn(left);
     return {};
   });
@@ -275,13 +310,20 @@ void subtask::send_grants() {
   for (const auto& grant : task_->take_grants()) {
     const auto& channel = what_.channels[grant.channel];
     auto& producer = producers_[grant.channel];
-    if (producer.is_none())
-      producer = around_.directory.find(channel.partition.producer);
+    if (producer.route) {
+      auto credit = std::make_unique<outgoing_credit>();
+      credit->place = *producer.route;
+      credit->bytes = grant.bytes;
+      producer.to.send(std::move(credit), actors::mail_priority::high);
+      continue;
+    }
+    if (producer.to.is_none())
+      producer.to = around_.directory.find(channel.partition.producer);
     auto credit = std::make_unique<exchange_credit>();
     credit->result = channel.partition.result;
     credit->subpartition = static_cast<std::uint32_t>(channel.subpartition);
     credit->bytes = grant.bytes;
-    producer.send(std::move(credit), actors::mail_priority::high);
+    producer.to.send(std::move(credit), actors::mail_priority::high);
   }
 }
 

@@ -26,6 +26,7 @@ struct subtask_environment {
   const graph::connector_registry& connectors;
   const operator_factories& factories;
   exchange_directory& directory;
+  wire_options wire; ///< how batches go to other processes
 };
 
 /// One running subtask: an actor whose mailbox is the task's. Control mail (cancel, credit, events,
@@ -49,6 +50,11 @@ public:
 
 private:
   class local_consumer;
+  /// Where credit of a channel goes.
+  struct producer_link {
+    actors::actor_ref to; ///< the subtask, found at the first grant; or a data connection
+    std::optional<route_place> route;
+  };
 
   // --- of endpoint
   void on_start() override;
@@ -67,6 +73,7 @@ private:
   void restore();
   void open();
   void take(const task_control& control);
+  void take(remote_data& data);
   void take(attach_consumer& consumer);
   void take(const exchange_credit& credit);
 
@@ -74,6 +81,7 @@ private:
   void take_turn();
   void after_turn(turn_result left);
   void send_grants();
+  std::unique_ptr<exchange_channel> consumer_of(attach_consumer& asked);
   void write_snapshot(stream_task::taken_snapshot taken);
   void set_alarm();
   void begin_closing(task_state outcome, error cause);
@@ -92,7 +100,9 @@ private:
   actors::actor_ref task_executor_;
   std::unique_ptr<stream_task> task_;
   std::unordered_map<result_id, std::uint32_t> partition_by_result_;
-  std::vector<actors::actor_ref> producers_; ///< by channel, found at the first grant
+  std::vector<producer_link> producers_; ///< by channel
+  std::vector<graph::row_type_ptr> input_types_;
+  std::optional<error> send_failure_; ///< of what could not be sent to another process
 
   task_state state_ = task_state::DEPLOYING;
   bool opened_ = false;

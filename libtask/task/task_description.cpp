@@ -33,12 +33,15 @@ job_description read_job(schema::JobInformation::Reader in) {
 
 status read_exchange(schema::TaskDeployment::Reader in, task_description& out) {
   for (const auto gate : in.getGates()) {
-    if (gate.getInput() < 0 || gate.getInput() > 1)
+    if (gate.getInput() < 0 || static_cast<std::size_t>(gate.getInput()) >=
+                                   out.vertex.operators.front().input_types.size())
       return error(errc::malformed_message, "gate of an unknown input");
     for (const auto channel : gate.getChannels())
       out.channels.push_back({read_partition(channel.getPartition()),
                               read_id<task_executor_id>(channel.getTaskExecutor()),
-                              actors::read_address(channel.getLocation()), gate.getSubpartition(),
+                              actors::read_address(channel.getLocation()),
+                              {channel.getData().getHost().cStr(), channel.getData().getPort()},
+                              gate.getSubpartition(),
                               gate.getInput()});
   }
   for (const auto partition : in.getPartitions()) {

@@ -4,6 +4,7 @@
 #include "libgraph/job_graph/job_graph.hpp"
 #include "libactors/base/ids.hpp"
 #include "libactors/rpc/address.hpp"
+#include "libactors/transport/address_book.hpp"
 #include "schema/deployment.capnp.h"
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct channel_description {
   partition_id partition;
   task_executor_id task_executor;
   actors::address location;
+  actors::host_port data; ///< where its node takes data connections; none: nowhere
   std::int32_t subpartition = 0;
   std::int32_t input = 0;
 };

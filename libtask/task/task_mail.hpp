@@ -40,10 +40,16 @@ struct partition_lost {
   error cause;
 };
 
+/// What this task has written for a consumer of another process is lost.
+struct consumer_lost {
+  error cause;
+};
+
 /// Goes before data.
 struct task_control final : actors::mail {
-  using content_type = std::variant<cancel_task, trigger_checkpoint, checkpoint_completed,
-                                    checkpoint_aborted, operator_event, partition_lost>;
+  using content_type =
+      std::variant<cancel_task, trigger_checkpoint, checkpoint_completed, checkpoint_aborted,
+                   operator_event, partition_lost, consumer_lost>;
   explicit task_control(content_type what)
       : mail(static_cast<std::uint32_t>(mail_kind::task_control)), content(std::move(what)) {}
   content_type content;

@@ -180,7 +180,7 @@ graph::record_batch random_rows(random_engine& random, const graph::row_type_ptr
   return builder.finish();
 }
 
-std::vector<std::string> row_texts(const graph::record_batch& rows) {
+std::vector<std::string> rows_as_texts(const graph::record_batch& rows) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string text;
@@ -220,7 +220,7 @@ decoded_text decode_text(graph::decoder& decoder, const graph::row_type_ptr& typ
     const auto rows = builder.finish();
     for (const auto& values : rows.columns())
       REQUIRE(values->validate().has_value());
-    const auto texts = row_texts(rows);
+    const auto texts = rows_as_texts(rows);
     out.rows.insert(out.rows.end(), texts.begin(), texts.end());
     if (texts.size() < rows_max) {
       if (last) {

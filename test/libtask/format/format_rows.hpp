@@ -21,7 +21,7 @@ graph::record_batch random_rows(random_engine& random, const graph::row_type_ptr
                                 std::size_t rows);
 
 /// Each selected row as SQL-like text, exact.
-std::vector<std::string> row_texts(const graph::record_batch& rows);
+std::vector<std::string> rows_as_texts(const graph::record_batch& rows);
 
 /// What came out of decoding a whole text in pieces.
 struct decoded_text {

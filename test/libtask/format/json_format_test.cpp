@@ -227,7 +227,7 @@ TEST_CASE("what is written reads back as the same, whole or in pieces") {
     CAPTURE(type->to_sql());
     const auto back = decode_text(**decoder, type, written, written.size(), 1000);
     REQUIRE_MESSAGE(!back.failure, (back.failure ? back.failure->message : ""));
-    REQUIRE(back.rows == testing::row_texts(batch));
+    REQUIRE(back.rows == testing::rows_as_texts(batch));
     for (int piece = 0; piece < 5; ++piece) {
       const auto pieces = decode_text(**decoder, type, written, random() % (written.size() + 1),
                                       random() % 5 + 1, random() % 2 == 0);

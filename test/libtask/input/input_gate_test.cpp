@@ -151,6 +151,19 @@ TEST_CASE("a barrier passes after the end of a channel's input and before its cl
   CHECK(std::get<barrier_aligner::alignment>(*event).barrier.checkpoint == 6);
 }
 
+TEST_CASE("credit that was taken elsewhere comes back as it was taken") {
+  input_gate gate({0}, {.window_bytes = 1000});
+  const std::vector<std::size_t> costs{123'456, 64};
+
+  gate.enqueue(0, {numbers({1}), watermark{2}}, false, costs);
+  CHECK(gate.queued_bytes() == 123'520);
+  next_rows(gate);
+
+  const auto grants = gate.take_grants();
+  REQUIRE(grants.size() == 1);
+  CHECK(grants[0].bytes == 123'456);
+}
+
 TEST_CASE("credit comes back once half a window was taken") {
   input_gate_limits limits;
   limits.window_bytes = 90 * 1024;

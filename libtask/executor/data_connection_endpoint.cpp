@@ -1,0 +1,347 @@
+#include "libtask/executor/data_connection_endpoint.hpp"
+
+#include "libtask/task/task_mail.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace headrace::task {
+
+namespace {
+
+constexpr auto frame_of_routes = actors::frame_kind::data_first;
+
+actors::outgoing_frame to_link(encoded_frame frame) {
+  actors::outgoing_frame out;
+  out.kind = frame_of_routes;
+  out.header = std::move(frame.header);
+  out.body.reserve(frame.body.size());
+  for (auto& part : frame.body) {
+    const auto filled = (part->size_bytes() + 63) / 64 * 64;
+    out.body.push_back({{part->as<char>(), filled}, std::move(part)});
+  }
+  return out;
+}
+
+} // namespace
+
+data_connection_endpoint::data_connection_endpoint(data_connection_settings settings,
+                                                   exchange_directory& directory,
+                                                   data_network& network,
+                                                   std::shared_ptr<data_connection_metrics> metrics,
+                                                   actors::actor_ref task_executor)
+    : settings_(settings), directory_(directory), network_(network), metrics_(std::move(metrics)),
+      task_executor_(std::move(task_executor)), gatherer_(settings.frames) {}
+
+void data_connection_endpoint::on_start() {
+  used_us_ = now_us();
+  watch_idleness();
+}
+
+void data_connection_endpoint::on_mail(actors::mail_ptr content) {
+  switch (static_cast<mail_kind>(content->kind())) {
+  case mail_kind::outgoing_data:
+    take(static_cast<outgoing_data&>(*content));
+    return;
+  case mail_kind::outgoing_credit: {
+    const auto& credit = static_cast<const outgoing_credit&>(*content);
+    if (link_ == nullptr || credit.place.link != link_number_)
+      return; // the consumer has been told that it is lost
+    gatherer_.add(route_credit{credit.place.route, credit.bytes});
+    send_soon();
+    return;
+  }
+  case mail_kind::connection_order:
+    take(static_cast<connection_order&>(*content));
+    return;
+  case mail_kind::link_event:
+    take(static_cast<link_event&>(*content));
+    return;
+  default:
+    log().warn("mail of an unknown kind dropped", {{"kind", std::to_string(content->kind())}});
+  }
+}
+
+void data_connection_endpoint::take(connection_order& order) {
+  ++orders_seen_;
+  used_us_ = now_us();
+  if (auto* wanted = std::get_if<open_channel>(&order.content)) {
+    open(std::move(wanted->end));
+  } else if (const auto* ended = std::get_if<attempt_ended>(&order.content)) {
+    std::erase_if(waiting_, [&](const auto& end) { return end.consumer == ended->attempt; });
+    for (const auto route : routes_.end_consumer(ended->attempt))
+      gatherer_.abandon(route);
+    routes_.end_producer(ended->attempt);
+    send_soon();
+  } else if (auto* accepted = std::get_if<link_accepted>(&order.content)) {
+    adopt(*accepted);
+  } else {
+    quit();
+  }
+}
+
+void data_connection_endpoint::take(link_event& event) {
+  if (const auto* failed = std::get_if<dial_failed>(&event.content)) {
+    if (is_dialing_ && event.link == dials_)
+      fail_dial(failed->cause);
+    return;
+  }
+  if (link_ == nullptr || event.link != link_number_)
+    return; // of a link that is over
+  if (const auto* came = std::get_if<link_frame>(&event.content))
+    hear(came->frame);
+  else if (const auto* closed = std::get_if<link_closed>(&event.content))
+    end_link(closed->cause);
+  else
+    send();
+}
+
+void data_connection_endpoint::take(outgoing_data& data) {
+  if (link_ == nullptr || data.place.link != link_number_)
+    return; // the producer has been told that it is lost
+  if (routes_.producer(data.place.route) == nullptr)
+    return; // the consumer has ended
+  if (data.closes)
+    routes_.close_producer(data.place.route);
+  gatherer_.add(route_piece{data.place.route, std::move(data.elements), data.closes});
+  send_soon();
+}
+
+// --- the link
+
+void data_connection_endpoint::dial() {
+  is_dialing_ = true;
+  const auto number = ++dials_;
+  network_.dial(settings_.peer, [to = self_ref(), number](status outcome) {
+    if (!outcome)
+      to.send(std::make_unique<link_event>(number, dial_failed{std::move(outcome).error()}));
+  });
+  after(settings_.dial_timeout, [this, number] {
+    if (is_dialing_ && number == dials_)
+      fail_dial(error(errc::timed_out,
+                      "data connection was not opened in time: node " + to_string(settings_.peer)));
+  });
+}
+
+void data_connection_endpoint::fail_dial(const error& cause) {
+  is_dialing_ = false;
+  for (auto& end : std::exchange(waiting_, {}))
+    fail_channel(std::move(end), cause);
+}
+
+void data_connection_endpoint::adopt(link_accepted& accepted) {
+  end_link(error(errc::peer_lost, "another data connection to the node was opened"));
+  is_dialing_ = false;
+  link_ = std::move(accepted.link);
+  accepted.events->bind(self_ref(), ++link_number_);
+  log().debug("data connection opened", {{"peer", to_string(settings_.peer)}});
+  for (auto& end : std::exchange(waiting_, {}))
+    request(std::move(end));
+}
+
+void data_connection_endpoint::end_link(const error& cause) {
+  if (link_ == nullptr)
+    return;
+  auto gone = std::exchange(link_, nullptr);
+  gone->abort(cause);
+  gatherer_ = frame_gatherer(settings_.frames);
+  auto routes = std::exchange(routes_, {});
+  const error lost(errc::peer_lost,
+                   "data connection lost with data on it: node " + to_string(settings_.peer),
+                   cause);
+  for (const auto& end : routes.take_consumed())
+    directory_.find(end.consumer)
+        .send(std::make_unique<task_control>(partition_lost{end.channel, lost}),
+              actors::mail_priority::high);
+  for (const auto& end : routes.take_produced())
+    directory_.find(end.partition.producer)
+        .send(std::make_unique<task_control>(consumer_lost{lost}), actors::mail_priority::high);
+}
+
+void data_connection_endpoint::send_soon() {
+  if (send_pending_)
+    return;
+  send_pending_ = true;
+  // Behind what waits already, so that it goes along.
+  later([this] {
+    send_pending_ = false;
+    send();
+  });
+}
+
+void data_connection_endpoint::send() {
+  while (link_ != nullptr) {
+    const auto frame = gatherer_.take(link_->queued_bytes() < settings_.link_bytes);
+    if (!frame)
+      return;
+    send(*frame);
+  }
+}
+
+void data_connection_endpoint::send(const data_frame& frame) {
+  used_us_ = now_us();
+  auto encoded = encode_frame(frame);
+  metrics_->frames_out.add(1);
+  metrics_->bytes_out.add(encoded.body_bytes);
+  auto done = link_->send(to_link(std::move(encoded)));
+  if (!done)
+    end_link(done.error());
+}
+
+void data_connection_endpoint::watch_idleness() {
+  after(settings_.idle_timeout, [this] {
+    const auto idle_us = now_us() - used_us_;
+    if (routes_.is_empty() && waiting_.empty() && gatherer_.is_empty() && !is_dialing_ &&
+        idle_us >= std::chrono::microseconds(settings_.idle_timeout).count())
+      report(connection_idle{orders_seen_});
+    watch_idleness();
+  });
+}
+
+void data_connection_endpoint::on_stop(const error& cause) {
+  task_executor_ = {};
+  if (link_ == nullptr)
+    return;
+  if (routes_.is_empty()) {
+    data_frame farewell;
+    farewell.leaves = true;
+    send(farewell);
+  }
+  if (link_ != nullptr)
+    link_->close(error(errc::shut_down, "data connection is not needed any more", cause));
+  link_ = nullptr;
+}
+
+// --- channels
+
+void data_connection_endpoint::open(consumer_end end) {
+  if (link_ != nullptr) {
+    request(std::move(end));
+    return;
+  }
+  waiting_.push_back(std::move(end));
+  if (!is_dialing_)
+    dial();
+}
+
+void data_connection_endpoint::request(consumer_end end) {
+  route_request wanted{0, end.partition, end.subpartition, end.credit_bytes};
+  auto opened = std::make_unique<remote_opened>();
+  opened->channel = end.channel;
+  opened->connection = self_ref();
+  const auto consumer = directory_.find(end.consumer);
+  if (consumer.is_none())
+    return; // has ended meanwhile
+  wanted.route = routes_.open(std::move(end));
+  opened->place = {link_number_, wanted.route};
+  consumer.send(std::move(opened), actors::mail_priority::high);
+  gatherer_.add(std::move(wanted));
+  send_soon();
+}
+
+void data_connection_endpoint::fail_channel(consumer_end end, const error& cause) {
+  report(channel_failed{std::move(end), cause});
+}
+
+void data_connection_endpoint::hear(const actors::incoming_frame& frame) {
+  metrics_->frames_in.add(1);
+  metrics_->bytes_in.add(frame.body.size());
+  used_us_ = now_us();
+  const auto done = [&]() -> status {
+    if (frame.kind != frame_of_routes)
+      return error(errc::malformed_message, "frame of an unknown kind");
+    HEADRACE_TRY(auto read, decode_frame(frame.header, frame.body.view(), frame.body.owner()));
+    return hear(read);
+  }();
+  if (!done) {
+    log().warn("data connection is closed: its other side does not keep to the protocol",
+               {{"peer", to_string(settings_.peer)}, {"cause", to_string(done.error())}});
+    end_link(done.error());
+  }
+}
+
+status data_connection_endpoint::hear(data_frame& frame) {
+  for (const auto& asked : frame.requests)
+    HEADRACE_CHECK(serve(asked));
+  for (const auto& refusal : frame.refusals)
+    if (auto end = routes_.close_consumer(refusal.route))
+      fail_channel(std::move(*end), refusal.reason);
+  for (const auto& credit : frame.credits)
+    give(credit);
+  for (const auto route : frame.abandoned) {
+    routes_.close_producer(route);
+    gatherer_.drop(route);
+  }
+  for (auto& piece : frame.pieces)
+    HEADRACE_CHECK(deliver(piece));
+  if (frame.leaves) {
+    // It has not seen what was asked for last.
+    for (auto& end : routes_.take_consumed())
+      fail_channel(std::move(end), error(errc::peer_lost, "the other node has left"));
+    end_link(error(errc::peer_lost, "the other node has left"));
+  }
+  return {};
+}
+
+status data_connection_endpoint::serve(const route_request& asked) {
+  HEADRACE_CHECK(routes_.serve(asked.route, {asked.partition, asked.subpartition}));
+  const auto producer = directory_.find(asked.partition.producer);
+  if (producer.is_none()) {
+    routes_.close_producer(asked.route);
+    gatherer_.add(
+        route_refusal{asked.route, error(errc::partition_not_found,
+                                         "producer is not here: " + to_string(asked.partition))});
+    send_soon();
+    return {};
+  }
+  auto mail = std::make_unique<attach_consumer>();
+  mail->result = asked.partition.result;
+  mail->subpartition = asked.subpartition;
+  mail->credit_bytes = asked.credit_bytes;
+  mail->consumer = self_ref();
+  mail->route = route_place{link_number_, asked.route};
+  producer.send(std::move(mail), actors::mail_priority::high);
+  return {};
+}
+
+void data_connection_endpoint::give(const route_credit& credit) {
+  const auto* end = routes_.producer(credit.route);
+  if (end == nullptr)
+    return; // the producer has ended
+  auto mail = std::make_unique<exchange_credit>();
+  mail->result = end->partition.result;
+  mail->subpartition = end->subpartition;
+  mail->bytes = credit.bytes;
+  directory_.find(end->partition.producer).send(std::move(mail), actors::mail_priority::high);
+}
+
+status data_connection_endpoint::deliver(route_piece& piece) {
+  HEADRACE_TRY(const auto* const end, routes_.consumer(piece.route));
+  if (end == nullptr) {
+    metrics_->dropped_pieces.add(1);
+    return {};
+  }
+  const auto consumer = directory_.find(end->consumer);
+  if (consumer.is_none()) {
+    metrics_->dropped_pieces.add(1);
+    routes_.close_consumer(piece.route);
+    gatherer_.abandon(piece.route);
+    send_soon();
+    return {};
+  }
+  auto mail = std::make_unique<remote_data>();
+  mail->channel = end->channel;
+  mail->elements = std::move(piece.elements);
+  mail->closes = piece.closes;
+  if (piece.closes)
+    routes_.close_consumer(piece.route);
+  consumer.send(std::move(mail));
+  return {};
+}
+
+template <class Mail>
+void data_connection_endpoint::report(Mail what) {
+  task_executor_.send(std::make_unique<connection_report>(settings_.peer, std::move(what)));
+}
+
+} // namespace headrace::task

@@ -1,0 +1,106 @@
+#pragma once
+
+#include "libtask/executor/data_connection_mail.hpp"
+#include "libtask/executor/data_network.hpp"
+#include "libtask/network/exchange_directory.hpp"
+#include "libtask/network/exchange_mail.hpp"
+#include "libtask/network/exchange_routes.hpp"
+#include "libtask/network/frame_gatherer.hpp"
+#include "libactors/base/metric.hpp"
+#include "libactors/rpc/endpoint.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace headrace::task {
+
+struct data_connection_settings {
+  node_id peer;
+  std::chrono::milliseconds idle_timeout{30'000}; ///< without channels; then it asks to be retired
+  std::chrono::milliseconds dial_timeout{10'000};
+  /// When so much waits in the link, data waits here; words about channels do not.
+  std::size_t link_bytes = std::size_t{2} << 20U;
+  frame_gatherer_limits frames;
+};
+
+/// What the data connections of a task executor count together. Any thread.
+struct data_connection_metrics {
+  counter frames_in;
+  counter frames_out;
+  counter bytes_in;
+  counter bytes_out;
+  counter dropped_pieces; ///< of channels whose consumer has ended
+};
+
+/// The channels between the subtasks of this node and those of another: one link at a time, opened
+/// when a channel needs it, by either node.
+///
+///     producer subtask ── outgoing_data ──▶ ┌────────────┐ ── frames ──▶ other node
+///     consumer subtask ── outgoing_credit ▶ │ connection │
+///     consumer subtask ◀── remote_data ──── │            │ ◀── frames ── other node
+///     producer subtask ◀── exchange_credit  └────────────┘
+///
+/// A link that cannot be opened fails its channels to the task executor, which tries again. With an
+/// open link that is lost the data on it is lost too: the consumers and producers of its channels
+/// fail, and failover restarts them. A malformed frame closes the link.
+///
+/// Child of a task executor, which alone retires it; all is touched in its own turns only.
+class data_connection_endpoint final : public actors::endpoint {
+public:
+  data_connection_endpoint(data_connection_settings settings, exchange_directory& directory,
+                           data_network& network, std::shared_ptr<data_connection_metrics> metrics,
+                           actors::actor_ref task_executor);
+
+private:
+  void on_start() override;
+  void on_mail(actors::mail_ptr content) override;
+  void on_stop(const error& cause) override;
+
+  void take(connection_order& order);
+  void take(link_event& event);
+  void take(outgoing_data& data);
+
+  // --- the link
+  void dial();
+  void fail_dial(const error& cause);
+  void adopt(link_accepted& accepted);
+  void end_link(const error& cause);
+  void send_soon();
+  void send();
+  void send(const data_frame& frame);
+  void watch_idleness();
+
+  // --- channels
+  void open(consumer_end end);
+  void request(consumer_end end);
+  void fail_channel(consumer_end end, const error& cause);
+  void hear(const actors::incoming_frame& frame);
+  status hear(data_frame& frame);
+  status serve(const route_request& request);
+  void give(const route_credit& credit);
+  status deliver(route_piece& piece);
+  template <class Mail>
+  void report(Mail what);
+
+  data_connection_settings settings_;
+  exchange_directory& directory_;
+  data_network& network_;
+  std::shared_ptr<data_connection_metrics> metrics_;
+  actors::actor_ref task_executor_;
+
+  std::shared_ptr<actors::frame_connection> link_; ///< null: none is open
+  std::uint64_t link_number_ = 0;
+  std::uint64_t dials_ = 0;
+  bool is_dialing_ = false;
+  exchange_routes routes_;            ///< of this link
+  std::vector<consumer_end> waiting_; ///< for a link
+  frame_gatherer gatherer_;
+  bool send_pending_ = false;
+  bool is_watching_ = false;
+  std::uint64_t orders_seen_ = 0;
+  std::int64_t used_us_ = 0;
+};
+
+} // namespace headrace::task

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "libtask/executor/data_connection_mail.hpp"
+#include "libactors/base/ids.hpp"
+#include "libactors/base/result.hpp"
+#include "libactors/rpc/actor_ref.hpp"
+#include "libactors/transport/address_book.hpp"
+#include "libactors/transport/frame_connection.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace headrace::task {
+
+/// Where links between the data planes of two nodes come from: at most one a pair at a time. Any
+/// thread calls; nothing blocks.
+class data_network {
+public:
+  virtual ~data_network() = default;
+  /// Where this node is reached; none: nowhere.
+  virtual actors::host_port own_address() const = 0;
+  virtual void learn(const node_id& peer, const actors::host_port& where) = 0;
+  /// Opens a link unless there is one; it is given to the taker. `then` is called once.
+  virtual void dial(const node_id& peer, std::function<void(status)> then) = 0;
+  /// Calls `taker` with each link, whichever node has dialed; it gives who hears of it. Empty: none
+  /// are taken any more.
+  using link_taker = std::function<std::shared_ptr<actors::frame_receiver>(
+      const node_id& peer, std::shared_ptr<actors::frame_connection> link)>;
+  virtual void take_links(link_taker taker) = 0;
+};
+
+/// Brings what comes over a link to the connection's mailbox, in order; keeps it until it is told
+/// which that is.
+class link_relay final : public actors::frame_receiver {
+public:
+  /// From now on events go there, under this number.
+  void bind(actors::actor_ref connection, std::uint64_t link);
+
+  void on_frame(actors::incoming_frame what) override { relay(link_frame{std::move(what)}); }
+  void on_drained() override { relay(link_drained{}); }
+  void on_closed(const error& cause) override { relay(link_closed{cause}); }
+
+private:
+  void relay(link_event::content_type what);
+
+  std::mutex guard_;
+  actors::actor_ref to_;
+  std::uint64_t link_ = 0;
+  std::vector<link_event::content_type> kept_;
+};
+
+} // namespace headrace::task

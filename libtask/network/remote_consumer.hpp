@@ -1,0 +1,34 @@
+#pragma once
+
+#include "libtask/network/result_partition.hpp"
+#include "libtask/network/wire_element.hpp"
+#include "libgraph/data/buffer.hpp"
+#include "libactors/rpc/actor_ref.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace headrace::task {
+
+/// Sends elements to a consumer of another process: encodes them here, on the producer's thread,
+/// and hands them to the data connection. What waits there is bounded by the channel's credit and
+/// charged to the producer. Lives on the task's mailbox.
+class remote_consumer final : public exchange_channel {
+public:
+  struct setup {
+    actors::actor_ref connection;
+    route_place place;
+    wire_options options;
+    std::shared_ptr<graph::memory_budget> budget; ///< null: not counted
+    /// Told what cannot be sent; the channel is silent from then on. Called while the task works.
+    std::function<void(error)> fail;
+  };
+  explicit remote_consumer(setup with) : with_(std::move(with)) {}
+  void send(std::vector<graph::stream_element> elements, bool closes) override;
+
+private:
+  setup with_;
+  bool has_failed_ = false;
+};
+
+} // namespace headrace::task

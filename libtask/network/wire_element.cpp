@@ -1,0 +1,180 @@
+#include "libtask/network/wire_element.hpp"
+
+#include "libtask/network/exchange_mail.hpp"
+#include "libgraph/data/batch_codec.hpp"
+#include "libgraph/data/batch_layout.hpp"
+#include "libactors/base/assert.hpp"
+
+#include <zstd.h>
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace headrace::task {
+
+namespace {
+
+using graph::batch_layout::align;
+
+constexpr int compression_level = 1;
+
+struct context_deleter {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+
+std::shared_ptr<graph::buffer> filled_buffer(std::size_t size,
+                                             std::shared_ptr<graph::memory_budget> budget) {
+  auto out = graph::buffer::allocate(size, std::move(budget));
+  // A buffer has 64 readable bytes behind its end.
+  std::memset(out->mutable_data() + size, 0, align(size) - size);
+  return out;
+}
+
+/// None when it would not become a tenth smaller at least.
+graph::buffer_ptr compress(const graph::buffer& raw,
+                           const std::shared_ptr<graph::memory_budget>& budget) {
+  thread_local const std::unique_ptr<ZSTD_CCtx, context_deleter> context(ZSTD_createCCtx());
+  thread_local byte_string scratch;
+  scratch.resize(raw.size_bytes() - raw.size_bytes() / 10);
+  const auto written = ZSTD_compressCCtx(context.get(), scratch.data(), scratch.size(), raw.data(),
+                                         raw.size_bytes(), compression_level);
+  if (ZSTD_isError(written) != 0)
+    return nullptr;
+  auto out = filled_buffer(written, budget);
+  std::memcpy(out->mutable_data(), scratch.data(), written);
+  return out;
+}
+
+result<graph::buffer_ptr> decompress(const wire_batch& batch,
+                                     const std::shared_ptr<graph::memory_budget>& budget) {
+  thread_local const std::unique_ptr<ZSTD_DCtx, context_deleter> context(ZSTD_createDCtx());
+  if (batch.raw_bytes > wire_batch_bytes_max ||
+      ZSTD_getFrameContentSize(batch.bytes->data(), batch.bytes->size_bytes()) != batch.raw_bytes)
+    return error(errc::malformed_message, "compressed batch of another size than it says");
+  auto out = graph::buffer::allocate(static_cast<std::size_t>(batch.raw_bytes), budget);
+  const auto got = ZSTD_decompressDCtx(context.get(), out->mutable_data(), out->size_bytes(),
+                                       batch.bytes->data(), batch.bytes->size_bytes());
+  if (ZSTD_isError(got) != 0 || got != out->size_bytes())
+    return error(errc::malformed_message, "batch does not decompress to its size");
+  return graph::buffer_ptr(std::move(out));
+}
+
+/// Holds a frame alive, and counts the part of it that a batch takes.
+class charged_part {
+public:
+  charged_part(graph::buffer_ptr part, std::shared_ptr<graph::memory_budget> budget)
+      : part_(std::move(part)), budget_(std::move(budget)) {
+    budget_->charge(part_->size_bytes());
+  }
+  ~charged_part() { budget_->release(part_->size_bytes()); }
+  charged_part(const charged_part&) = delete;
+  charged_part& operator=(const charged_part&) = delete;
+
+private:
+  graph::buffer_ptr part_;
+  std::shared_ptr<graph::memory_budget> budget_;
+};
+
+result<graph::record_batch> decode(const wire_batch& batch, const graph::row_type_ptr& type,
+                                   const std::shared_ptr<graph::memory_budget>& budget) {
+  graph::buffer_ptr bytes = batch.bytes;
+  std::shared_ptr<const void> owner;
+  if (batch.raw_bytes > 0) {
+    HEADRACE_TRY(bytes, decompress(batch, budget));
+    owner = bytes;
+  } else if (bytes->size_bytes() < batch.pinned_bytes / 4) {
+    auto copy = graph::buffer::allocate(bytes->size_bytes(), budget);
+    std::memcpy(copy->mutable_data(), bytes->data(), bytes->size_bytes());
+    bytes = std::move(copy);
+    owner = bytes;
+  } else if (budget != nullptr) {
+    owner = std::make_shared<charged_part>(bytes, budget);
+  } else {
+    owner = bytes;
+  }
+  return graph::decode_batch(type, {bytes->as<char>(), bytes->size_bytes()}, std::move(owner));
+}
+
+status encode_batch(const graph::record_batch& rows, std::uint64_t cost,
+                    const wire_options& options,
+                    const std::shared_ptr<graph::memory_budget>& budget, std::size_t bytes_max,
+                    std::vector<wire_element>& out) {
+  const graph::batch_encoding encoding(rows);
+  if (encoding.size_bytes() > bytes_max) {
+    if (rows.size() <= 1)
+      return error(errc::message_too_large, "row is too large for an exchange between processes: " +
+                                                std::to_string(encoding.size_bytes()) +
+                                                " bytes, at most " + std::to_string(bytes_max));
+    const auto half = rows.size() / 2;
+    HEADRACE_CHECK(encode_batch(rows.slice(0, half), cost / 2, options, budget, bytes_max, out));
+    return encode_batch(rows.slice(half, rows.size() - half), cost - cost / 2, options, budget,
+                        bytes_max, out);
+  }
+  auto raw = filled_buffer(encoding.size_bytes(), budget);
+  encoding.write_to(raw->mutable_data());
+  wire_batch made;
+  if (options.compresses && raw->size_bytes() >= options.compressed_from_bytes)
+    made.bytes = compress(*raw, budget);
+  if (made.bytes == nullptr)
+    made.bytes = std::move(raw);
+  else
+    made.raw_bytes = encoding.size_bytes();
+  out.push_back({std::move(made), cost});
+  return {};
+}
+
+} // namespace
+
+std::size_t body_bytes(const wire_element& element) {
+  const auto* batch = std::get_if<wire_batch>(&element.content);
+  return batch == nullptr ? 0 : align(batch->bytes->size_bytes());
+}
+
+result<std::vector<wire_element>>
+encode_elements(std::vector<graph::stream_element> elements, const wire_options& options,
+                const std::shared_ptr<graph::memory_budget>& budget, std::size_t bytes_max) {
+  std::vector<wire_element> out;
+  out.reserve(elements.size());
+  for (auto& element : elements) {
+    const auto cost = exchange_cost(element);
+    if (const auto* rows = std::get_if<graph::record_batch>(&element)) {
+      HEADRACE_CHECK(encode_batch(*rows, cost, options, budget, bytes_max, out));
+    } else {
+      std::visit(
+          [&](auto& control) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(control)>, graph::record_batch>)
+              out.push_back({control, cost});
+          },
+          element);
+    }
+    element = graph::end_of_input{}; // lets go of the rows
+  }
+  return out;
+}
+
+result<decoded_elements> decode_elements(std::vector<wire_element> elements,
+                                         const graph::row_type_ptr& type,
+                                         const std::shared_ptr<graph::memory_budget>& budget) {
+  decoded_elements out;
+  out.elements.reserve(elements.size());
+  out.costs.reserve(elements.size());
+  for (auto& element : elements) {
+    out.costs.push_back(static_cast<std::size_t>(element.cost));
+    if (const auto* batch = std::get_if<wire_batch>(&element.content)) {
+      HEADRACE_TRY(auto rows, decode(*batch, type, budget));
+      out.elements.emplace_back(std::move(rows));
+    } else {
+      std::visit(
+          [&](auto& control) {
+            if constexpr (!std::is_same_v<std::decay_t<decltype(control)>, wire_batch>)
+              out.elements.emplace_back(control);
+          },
+          element.content);
+    }
+  }
+  return out;
+}
+
+} // namespace headrace::task

@@ -1,0 +1,68 @@
+#pragma once
+
+#include "libgraph/data/buffer.hpp"
+#include "libgraph/data/record_batch.hpp"
+#include "libgraph/data/stream_element.hpp"
+#include "libactors/base/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace headrace::task {
+
+/// A batch as `graph::batch_encoding` wrote it, perhaps compressed. What is to be sent is filled
+/// with zeros up to a multiple of 64 behind its end.
+struct wire_batch {
+  graph::buffer_ptr bytes;
+  std::uint64_t raw_bytes = 0;    ///< before compression; 0: not compressed
+  std::uint64_t pinned_bytes = 0; ///< received: of the frame that `bytes` hold alive
+};
+
+/// An element on its way to another process.
+struct wire_element {
+  std::variant<wire_batch, graph::watermark, graph::watermark_status, graph::barrier,
+               graph::end_of_input, graph::latency_marker>
+      content;
+  /// Credit that it took at its producer: what it costs once decoded may differ, and what is given
+  /// back must not.
+  std::uint64_t cost = 0;
+};
+/// Bytes that it takes in a frame's body.
+std::size_t body_bytes(const wire_element& element);
+
+/// How batches are written.
+struct wire_options {
+  bool compresses = false;
+  std::size_t compressed_from_bytes = std::size_t{4} << 10U; ///< smaller ones go as they are
+};
+
+/// The most bytes of one encoded batch: a larger batch goes in pieces.
+inline constexpr std::size_t wire_batch_bytes_max = std::size_t{32} << 20U;
+/// The most credit that one element may name, so that sums stay in range.
+inline constexpr std::uint64_t wire_cost_max = std::uint64_t{1} << 40U;
+
+/// Writes elements for the wire. Batches are copied once, into buffers charged to `budget` (null:
+/// not counted).
+/// @errors message_too_large  one row of more than `bytes_max`
+result<std::vector<wire_element>>
+encode_elements(std::vector<graph::stream_element> elements, const wire_options& options,
+                const std::shared_ptr<graph::memory_budget>& budget,
+                std::size_t bytes_max = wire_batch_bytes_max);
+
+struct decoded_elements {
+  std::vector<graph::stream_element> elements;
+  std::vector<std::size_t> costs; ///< of each
+};
+
+/// Reads elements of a channel whose rows are of `type`. A batch stays in its frame when it is at
+/// least a quarter of it, so that a slow channel does not hold alive what others have long used;
+/// else it is copied. Either is charged to `budget` (null: not counted) as long as it lives.
+/// @errors malformed_message
+result<decoded_elements> decode_elements(std::vector<wire_element> elements,
+                                         const graph::row_type_ptr& type,
+                                         const std::shared_ptr<graph::memory_budget>& budget);
+
+} // namespace headrace::task

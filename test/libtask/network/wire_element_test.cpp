@@ -1,0 +1,163 @@
+#include "libtask/network/wire_element.hpp"
+
+#include "test/support/batches.hpp"
+#include "test/support/random_batch.hpp"
+#include "test/support/seed.hpp"
+#include "libtask/network/exchange_mail.hpp"
+#include "libtask/task/memory_arbiter.hpp"
+#include "libgraph/data/batch_codec.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace headrace::task {
+
+using namespace headrace::testing;
+using graph::record_batch;
+using graph::stream_element;
+
+namespace {
+
+/// As it comes out of a frame of so many bytes.
+std::vector<wire_element> received(std::vector<wire_element> sent, std::uint64_t frame_bytes) {
+  for (auto& element : sent)
+    if (auto* batch = std::get_if<wire_batch>(&element.content))
+      batch->pinned_bytes = frame_bytes;
+  return sent;
+}
+
+std::vector<std::string> texts_of(const std::vector<stream_element>& elements) {
+  std::vector<std::string> out;
+  for (const auto& element : elements)
+    if (const auto* rows = std::get_if<record_batch>(&element))
+      for (auto& text : row_texts(*rows))
+        out.push_back(std::move(text));
+  return out;
+}
+
+} // namespace
+
+TEST_SUITE("task/network/wire_element") {
+
+TEST_CASE("elements of all kinds come back, batches of all types, compressed or not") {
+  dice random(seed() + 70);
+  for (int round = 0; round < 200; ++round) {
+    const auto type = random_row_type(random);
+    std::vector<std::string> texts;
+    const auto batch = random_batch(random, type, 1 + random.below(300), variety::few, texts);
+    const std::vector<stream_element> elements{
+        batch,
+        graph::watermark{static_cast<std::int64_t>(random.next())},
+        graph::watermark_status{true},
+        graph::barrier{7, 8, graph::barrier_alignment::at_least_once},
+        graph::latency_marker{9, 10},
+        graph::end_of_input{}};
+    std::vector<std::size_t> costs;
+    for (const auto& element : elements)
+      costs.push_back(exchange_cost(element));
+    const wire_options options{random.one_in(2), 64};
+
+    const auto sent = encode_elements(elements, options, nullptr);
+    REQUIRE(sent);
+    const auto back = decode_elements(received(*sent, random.below(10'000)), type, nullptr);
+
+    REQUIRE(back);
+    REQUIRE(back->elements.size() == elements.size());
+    CHECK(back->costs == costs);
+    CHECK(texts_of(back->elements) == texts);
+    for (std::size_t i = 1; i < elements.size(); ++i)
+      CHECK(back->elements[i].index() == elements[i].index());
+    CHECK(std::get<graph::watermark>(back->elements[1]) == std::get<graph::watermark>(elements[1]));
+    CHECK(std::get<graph::barrier>(back->elements[3]) == std::get<graph::barrier>(elements[3]));
+    CHECK(std::get<graph::latency_marker>(back->elements[4]) ==
+          std::get<graph::latency_marker>(elements[4]));
+  }
+}
+
+TEST_CASE("a batch that is too large goes in pieces, in order, for the same credit") {
+  dice random(seed() + 71);
+  const auto type = random_row_type(random);
+  std::vector<std::string> texts;
+  const auto batch = random_batch(random, type, 2000, variety::many, texts);
+
+  const auto sent = encode_elements({batch}, {}, nullptr, 8 << 10U);
+  REQUIRE(sent);
+  const auto back = decode_elements(*sent, type, nullptr);
+
+  REQUIRE(back);
+  CHECK(sent->size() > 1);
+  CHECK(texts_of(back->elements) == texts);
+  std::uint64_t cost = 0;
+  for (const auto& element : *sent) {
+    CHECK(body_bytes(element) <= (8U << 10U));
+    cost += element.cost;
+  }
+  CHECK(cost == exchange_cost(batch));
+}
+
+TEST_CASE("a row that is larger than a batch may be is an error in words") {
+  const auto sent =
+      encode_elements({words({{std::string(10'000, 'x'), 1}})}, {}, nullptr, 8 << 10U);
+
+  REQUIRE(!sent);
+  CHECK(sent.error().code == errc::message_too_large);
+}
+
+TEST_CASE("rows that repeat are smaller compressed") {
+  const word_rows same(1000, {"the same words in every row", 1});
+  const auto batch = words(same);
+
+  const auto sent = encode_elements({batch}, {true, 1024}, nullptr);
+
+  REQUIRE(sent);
+  const auto& compressed = std::get<wire_batch>(sent->front().content);
+  CHECK(compressed.raw_bytes == graph::batch_encoding(batch).size_bytes());
+  CHECK(compressed.bytes->size_bytes() < compressed.raw_bytes / 4);
+}
+
+TEST_CASE("what is on its way and what has come is charged as long as it lives") {
+  const auto slot = std::make_shared<slot_memory>(0);
+  const auto sender = std::make_shared<task_memory>(slot);
+  const auto receiver = std::make_shared<task_memory>(slot);
+  const auto batch = numbers(std::vector<std::int64_t>(1000, 1));
+  for (const std::uint64_t frame_bytes : {std::uint64_t{0}, std::uint64_t{1} << 20U}) {
+    auto sent = encode_elements({batch}, {}, sender);
+    REQUIRE(sent);
+    CHECK(sender->used_bytes() == body_bytes(sent->front()));
+
+    {
+      const auto back = decode_elements(received(*sent, frame_bytes), batch.type(), receiver);
+
+      REQUIRE(back);
+      CHECK(receiver->used_bytes() == body_bytes(sent->front()));
+      sent->clear();
+      // Read in place it lives as long as its rows, copied it does not.
+      CHECK((sender->used_bytes() == 0) == (frame_bytes > 0));
+    }
+
+    CHECK(slot->used_bytes() == 0);
+  }
+}
+
+TEST_CASE("bytes that lie about their size are an error") {
+  auto sent = encode_elements({words(word_rows(1000, {"the same words", 1}))}, {true, 64}, nullptr);
+  REQUIRE(sent);
+  const auto type = word_type();
+  auto& batch = std::get<wire_batch>(sent->front().content);
+  REQUIRE(batch.raw_bytes > 0);
+
+  for (const auto raw : {batch.raw_bytes - 1, batch.raw_bytes + 1, std::uint64_t{1} << 60U}) {
+    auto bad = *sent;
+    std::get<wire_batch>(bad.front().content).raw_bytes = raw;
+    const auto back = decode_elements(std::move(bad), type, nullptr);
+    REQUIRE(!back);
+    CHECK(back.error().code == errc::malformed_message);
+  }
+  batch.raw_bytes = 0; // compressed bytes are no batch
+  CHECK(!decode_elements(*sent, type, nullptr));
+}
+
+} // TEST_SUITE("task/network/wire_element")
+
+} // namespace headrace::task
