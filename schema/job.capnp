@@ -4,6 +4,7 @@ $Cxx.namespace("headrace::schema");
 
 using Ids = import "ids.capnp";
 using Error = import "error.capnp".Error;
+using Task = import "task.capnp";
 
 enum JobState {
   created @0;
@@ -39,6 +40,10 @@ struct VertexStatus {
   recordsOut @5 :UInt64;
   skippedRecords @6 :UInt64;
   lateRecords @7 :UInt64;
+  # Of the time between the two newest reports: of the subtask with the largest share each.
+  busyShare @8 :Float32;
+  backPressuredShare @9 :Float32;
+  idleShare @10 :Float32;
 }
 struct JobStatus {
   job @0 :Ids.Id128;
@@ -75,6 +80,72 @@ struct CancelJob {
   job @0 :Ids.Id128;
 }
 
+# Client -> dispatcher -> job master: all that is known of a job. Answered by JobDetails.
+struct RequestJobDetails {
+  job @0 :Ids.Id128;
+}
+struct SubtaskDetails {
+  state @0 :Task.TaskState;
+  attempt @1 :Int32;
+  taskExecutor @2 :Ids.Id128;   # none: not placed
+  metrics @3 :Task.TaskMetrics; # of the newest report
+  busyShare @4 :Float32;
+  backPressuredShare @5 :Float32;
+  idleShare @6 :Float32;
+  startedMs @7 :Int64;          # of this attempt; 0: not yet
+  endedMs @8 :Int64;            # 0: not yet
+}
+struct VertexInput {
+  vertex @0 :Ids.Id128;
+  partitioner @1 :Text;         # e.g. HASH
+}
+struct VertexDetails {
+  maxParallelism @0 :Int32;
+  slotSharingGroup @1 :Text;
+  inputs @2 :List(VertexInput);
+  subtasks @3 :List(SubtaskDetails);
+}
+struct ExceptionEntry {
+  timestampMs @0 :Int64;
+  failure @1 :Error;
+  task @2 :Text;                # e.g. "count (2/4)"; empty: the whole job
+  taskExecutor @3 :Ids.Id128;   # none: the whole job
+}
+enum CheckpointOutcome {
+  inProgress @0;
+  completed @1;
+  failed @2;
+}
+struct CheckpointEntry {
+  id @0 :Int64;
+  outcome @1 :CheckpointOutcome;
+  triggeredMs @2 :Int64;
+  newestAcknowledgementMs @3 :Int64; # 0: none yet
+  endedMs @4 :Int64;            # 0: in progress
+  bytes @5 :UInt64;
+  subtasks @6 :Int32;
+  acknowledged @7 :Int32;
+  directory @8 :Text;           # of a completed one
+  failure @9 :Error;
+}
+struct CheckpointOverview {
+  restored @0 :UInt32;
+  completed @1 :UInt32;
+  failed @2 :UInt32;
+  newestRestored @3 :CheckpointEntry; # id 0: none; endedMs is the time of the restore
+  newestCompleted @4 :CheckpointEntry;
+  newestFailed @5 :CheckpointEntry;
+  history @6 :List(CheckpointEntry);  # newest first; the last some
+}
+struct JobDetails {
+  status @0 :JobStatus;
+  stateTimesMs @1 :List(Int64); # index: JobState; when it was entered last, 0: never
+  vertices @2 :List(VertexDetails); # as in the status
+  exceptions @3 :List(ExceptionEntry); # newest first; the last some
+  exceptionsTruncated @4 :Bool;
+  checkpoints @5 :CheckpointOverview;
+}
+
 # Client -> dispatcher -> job master: takes a last checkpoint, keeps it, then ends the job as a cancel
 # does. Answered by StopJobReply once the checkpoint is lasting; without one the job goes on.
 struct StopJob {
@@ -100,6 +171,7 @@ struct JobList {
 struct JobEnded {
   result @0 :JobResult;
   status @1 :JobStatus;
+  details @2 :JobDetails;
 }
 
 # Client -> dispatcher -> job master: rows that a collecting sink made visible since `offset`

@@ -60,3 +60,16 @@ struct Disconnect {
 struct LeaveCluster {
   cause @0 :Text;
 }
+
+# REST endpoint, client -> resource manager. Answered by TaskExecutorList.
+struct ListTaskExecutors {}
+struct TaskExecutorStatus {
+  id @0 :Ids.Id128;
+  address @1 :Ids.Address;
+  slots @2 :Slot.SlotReport;
+  memoryBytes @3 :UInt64;
+  heardMs @4 :Int64;          # time of day of its newest heartbeat
+}
+struct TaskExecutorList {
+  executors @0 :List(TaskExecutorStatus);
+}

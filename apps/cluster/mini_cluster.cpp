@@ -1,5 +1,8 @@
 #include "apps/cluster/mini_cluster.hpp"
 
+#include "apps/cluster/rest_service.hpp"
+#include "libactors/supervision/introspection_endpoint.hpp"
+
 #include <memory>
 #include <utility>
 
@@ -13,6 +16,7 @@ mini_cluster::mini_cluster(actors::node& on, headrace::file_system& files,
 }
 
 status mini_cluster::start() {
+  actors::spawn_introspection(node_);
   HEADRACE_CHECK(job_manager_.start());
   task_manager_.emplace(
       node_, files_, code_, connectors_,
@@ -21,7 +25,15 @@ status mini_cluster::start() {
           options_.settings, options_.slots, {}, options_.directory, options_.memory_bytes});
   for (std::int32_t i = 0; i < options_.task_executors; ++i)
     start_task_executor();
+  if (options_.settings.is_set("rest.port")) {
+    HEADRACE_TRY(const auto rest, start_rest(node_, options_.settings, addresses()));
+    rest_port_ = rest.port;
+  }
   return {};
+}
+
+scheduler::cluster_addresses mini_cluster::addresses() const {
+  return {dispatcher(), resource_manager(), blob_server(), {}, 0};
 }
 
 actors::address mini_cluster::start_task_executor() {

@@ -2,6 +2,7 @@
 
 #include "apps/cluster/job_manager_process.hpp"
 #include "apps/cluster/task_manager_process.hpp"
+#include "libscheduler/rest/handler/cluster_handlers.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -37,13 +38,18 @@ public:
   mini_cluster(actors::node& on, headrace::file_system& files, graph::job_code_loader& code,
                mini_cluster_options options);
 
-  /// Starts what the options name. @errors storage_failed  the directory cannot be made
+  /// Starts what the options name, and the REST interface where `rest.port` is set.
+  /// @errors storage_failed  the directory cannot be made
+  /// @errors connection_failed, bad_option_value  of the REST interface
   status start();
 
   const actors::address& dispatcher() const { return job_manager_.dispatcher(); }
   const actors::address& blob_server() const { return job_manager_.blob_server(); }
   const actors::address& resource_manager() const { return job_manager_.resource_manager(); }
   const std::vector<actors::address>& task_executors() const { return task_executors_; }
+  scheduler::cluster_addresses addresses() const;
+  /// Of the REST interface; 0: `rest.port` was not set, so there is none.
+  std::uint16_t rest_port() const { return rest_port_; }
   /// One more, or one in the place of one that was lost. After `start`.
   actors::address start_task_executor();
 
@@ -56,6 +62,7 @@ private:
   job_manager_process job_manager_;
   std::optional<task_manager_process> task_manager_; // once the resource manager is there
   std::vector<actors::address> task_executors_;
+  std::uint16_t rest_port_ = 0;
 };
 
 /// Fills a registry with every connector and format of this build.

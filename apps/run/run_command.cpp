@@ -125,6 +125,10 @@ result<scheduler::job_status> follow(scheduler::job_client& client, const graph:
 result<int> run_on(actors::node& node, cluster::mini_cluster& cluster, file_system& files,
                    graph::job_graph& job, const run_options& options) {
   HEADRACE_CHECK(cluster.start());
+  if (cluster.rest_port() != 0 && !options.quiet)
+    std::fprintf(stderr, "REST interface: http://%s:%u\n",
+                 options.settings.get_text("rest.bind-address").c_str(),
+                 static_cast<unsigned>(cluster.rest_port()));
   scheduler::job_client client(node, cluster.dispatcher(), cluster.blob_server());
   HEADRACE_TRY(auto artifact, client.upload(files, options.job, options.job));
   job.artifacts.insert(job.artifacts.begin(), std::move(artifact));

@@ -111,6 +111,7 @@ void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned, std
     }
   }
   pending_->result = std::move(result);
+  statistics_.begun(pending_->id, static_cast<std::int32_t>(planned->acknowledge.size()), now_ms);
   actions_.emplace_back(prepare_storage{pending_->id});
 }
 
@@ -165,6 +166,7 @@ void checkpoint_coordinator::on_acknowledged(checkpoint_id checkpoint,
                                              std::int64_t now_ms) {
   if (!is_pending(checkpoint, stage::tasks) || pending_->missing_tasks.erase(attempt) == 0)
     return;
+  statistics_.acknowledged(checkpoint, now_ms);
   add_state(attempt, std::move(state));
   if (!pending_->missing_tasks.empty())
     return;
@@ -215,7 +217,8 @@ void checkpoint_coordinator::on_stored(checkpoint_id checkpoint, const status& o
     return;
   }
   failures_ = 0;
-  ++completed_count_;
+  statistics_.completed(checkpoint, pending_->result->size_bytes(), pending_->result->directory,
+                        now_ms);
   actions_.emplace_back(announce_completed{checkpoint, pending_->plan.acknowledge});
   if (pending_->is_requested)
     actions_.emplace_back(answer_request{checkpoint, {}});
@@ -224,8 +227,10 @@ void checkpoint_coordinator::on_stored(checkpoint_id checkpoint, const status& o
 
 void checkpoint_coordinator::abort(error reason, bool is_failure, std::int64_t now_ms) {
   is_failure = is_failure && !pending_->is_requested; // who requested it is told instead
-  if (pending_->id != 0)
+  if (pending_->id != 0) {
+    statistics_.failed(pending_->id, reason, now_ms);
     actions_.emplace_back(announce_aborted{pending_->id, pending_->plan.acknowledge, reason});
+  }
   if (pending_->is_requested)
     actions_.emplace_back(answer_request{pending_->id, reason});
   end(now_ms);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libscheduler/checkpoint/checkpoint_plan.hpp"
+#include "libscheduler/checkpoint/checkpoint_statistics.hpp"
 #include "libstate/checkpoint/completed_checkpoint.hpp"
 #include "libgraph/job_graph/job_graph.hpp"
 #include "libactors/base/ids.hpp"
@@ -79,6 +80,9 @@ public:
   void poll(std::int64_t now_ms);
   /// When `poll` may have something to do; nothing: no time matters.
   std::optional<std::int64_t> next_deadline_ms() const;
+  void note_restored(checkpoint_id checkpoint, const std::string& directory, std::int64_t now_ms) {
+    statistics_.restored(checkpoint, directory, now_ms);
+  }
   /// Checkpoints that follow have ids above this one.
   void continue_after(checkpoint_id checkpoint);
   /// A task waits for a checkpoint: one more is begun as soon as may be when all triggered ones do.
@@ -106,7 +110,8 @@ public:
   std::vector<checkpoint_action> take_actions();
 
   bool is_storing() const { return pending_ && pending_->at == stage::storing; }
-  std::uint32_t completed_count() const { return completed_count_; }
+  std::uint32_t completed_count() const { return statistics_.completed_count(); }
+  const checkpoint_statistics& statistics() const { return statistics_; }
 
 private:
   enum class stage : std::uint8_t { planning, preparing, coordinators, tasks, storing };
@@ -142,7 +147,7 @@ private:
   bool is_stopped_ = false;
   std::optional<pending> pending_;
   std::int32_t failures_ = 0; // in a row
-  std::uint32_t completed_count_ = 0;
+  checkpoint_statistics statistics_;
   std::vector<checkpoint_action> actions_;
 };
 

@@ -81,6 +81,9 @@ void checkpoint_coordinator_endpoint::on_mail(actors::mail_ptr content) {
   });
   open_mail<checkpoint_requested>(received,
                                   [&](const checkpoint_requested&) { core_->request(now); });
+  open_mail<statistics_wanted>(received, [this](const statistics_wanted&) {
+    post(job_master_, statistics_told{overview()});
+  });
   open_mail<job_over>(received, [this](const job_over& what) { end(what); });
   proceed();
 }
@@ -285,7 +288,17 @@ void checkpoint_coordinator_endpoint::read_first(std::uint64_t epoch) {
 }
 
 void checkpoint_coordinator_endpoint::answer_restore(std::uint64_t epoch) {
-  post(job_master_, restore_done{epoch, std::make_shared<const result<restored_job>>(assign())});
+  auto assigned = assign();
+  if (assigned && assigned->checkpoint != 0) {
+    const checkpoint_ptr& from = completed_.empty() ? foreign_ : completed_.back();
+    core_->note_restored(from->id, from->directory, now_us() / 1000);
+  }
+  post(job_master_,
+       restore_done{epoch, std::make_shared<const result<restored_job>>(std::move(assigned))});
+}
+
+message<schema::CheckpointOverview> checkpoint_coordinator_endpoint::overview() const {
+  return describe(core_->statistics(), now_ms() - now_us() / 1000);
 }
 
 result<restored_job> checkpoint_coordinator_endpoint::assign() const {
@@ -356,7 +369,7 @@ void checkpoint_coordinator_endpoint::end(const job_over& how) {
                  }
                }
                on_storage([](headrace::state::checkpoint_storage&) { return status(); },
-                          [this](const status&) { post(job_master_, cleaned_up{}); });
+                          [this](const status&) { post(job_master_, cleaned_up{overview()}); });
              });
 }
 

@@ -60,6 +60,7 @@ private:
   void remove_old();
   void end(const job_over& how);
   void resume_coordinators(checkpoint_id checkpoint);
+  message<schema::CheckpointOverview> overview() const;
 
   /// Runs storage steps one after the other.
   void on_storage(storage_step step, storage_then then);

@@ -8,6 +8,7 @@
 #include "libactors/message/message.hpp"
 #include "libactors/rpc/actor_ref.hpp"
 #include "schema/checkpoint.capnp.h"
+#include "schema/job.capnp.h"
 
 #include <cstdint>
 #include <map>
@@ -56,6 +57,10 @@ struct checkpoint_awaited {
 struct checkpoint_requested {
   static constexpr auto kind = job_mail_kind::checkpoint_requested;
 };
+/// How did the checkpoints go? Answered by statistics_told.
+struct statistics_wanted {
+  static constexpr auto kind = job_mail_kind::statistics_wanted;
+};
 /// No more checkpoints; keep or remove those that are there. Answered by cleaned_up.
 struct job_over {
   static constexpr auto kind = job_mail_kind::job_over;
@@ -100,8 +105,13 @@ struct too_many_checkpoint_failures {
   static constexpr auto kind = job_mail_kind::too_many_checkpoint_failures;
   error reason;
 };
+struct statistics_told {
+  static constexpr auto kind = job_mail_kind::statistics_told;
+  message<schema::CheckpointOverview> overview;
+};
 struct cleaned_up {
   static constexpr auto kind = job_mail_kind::cleaned_up;
+  message<schema::CheckpointOverview> overview;
 };
 
 } // namespace headrace::scheduler

@@ -18,6 +18,9 @@ vertex_status read_vertex(schema::VertexStatus::Reader in) {
   out.records_out = in.getRecordsOut();
   out.skipped_records = in.getSkippedRecords();
   out.late_records = in.getLateRecords();
+  out.busy_share = in.getBusyShare();
+  out.back_pressured_share = in.getBackPressuredShare();
+  out.idle_share = in.getIdleShare();
   return out;
 }
 

@@ -21,6 +21,9 @@ struct vertex_status {
   std::uint64_t records_out = 0;
   std::uint64_t skipped_records = 0;
   std::uint64_t late_records = 0;
+  float busy_share = 0; ///< of the time lately, of the subtask with the largest share
+  float back_pressured_share = 0;
+  float idle_share = 0;
 };
 
 /// How a job is doing, as its client sees it. A value.

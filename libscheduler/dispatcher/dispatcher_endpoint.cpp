@@ -69,6 +69,7 @@ dispatcher_endpoint::dispatcher_endpoint(dispatcher_settings settings,
   on_client_ask(&dispatcher_endpoint::stop);
   on_client_ask(&dispatcher_endpoint::suspend);
   on_client_ask(&dispatcher_endpoint::answer_status);
+  on_client_ask(&dispatcher_endpoint::answer_details);
   on_client_ask(&dispatcher_endpoint::answer_result);
   on_client_ask(&dispatcher_endpoint::answer_list);
   on_client_ask(&dispatcher_endpoint::answer_fetch);
@@ -299,6 +300,26 @@ void dispatcher_endpoint::answer_status(const message<schema::RequestJobStatus>&
                                  &dispatcher_endpoint::answer_status);
   } else if (const auto* ended = book_.find_ended(job)) {
     back.send(copy_out<schema::JobStatus>(ended->how.view()->getStatus()));
+  } else {
+    back.fail(unknown(job));
+  }
+}
+
+void dispatcher_endpoint::answer_details(const message<schema::RequestJobDetails>& request,
+                                         actors::reply_to<schema::JobDetails> back) {
+  const auto job = read_id<job_id>(request.view()->getJob());
+  if (const auto* running = book_.find_running(job)) {
+    if (!running->master.is_none()) {
+      pass_on<schema::JobDetails>(*running, request, std::move(back),
+                                  &dispatcher_endpoint::answer_details);
+      return;
+    }
+    const auto created = created_status(job, *running);
+    message_builder<schema::JobDetails> reply;
+    reply->setStatus(*created.view());
+    back.send(reply.finish());
+  } else if (const auto* ended = book_.find_ended(job)) {
+    back.send(copy_out<schema::JobDetails>(ended->how.view()->getDetails()));
   } else {
     back.fail(unknown(job));
   }

@@ -53,6 +53,8 @@ private:
                actors::reply_to<schema::Acknowledge> back);
   void answer_status(const message<schema::RequestJobStatus>& request,
                      actors::reply_to<schema::JobStatus> back);
+  void answer_details(const message<schema::RequestJobDetails>& request,
+                      actors::reply_to<schema::JobDetails> back);
   void answer_result(const message<schema::RequestJobResult>& request,
                      actors::reply_to<schema::JobResult> back);
   void answer_list(const message<schema::ListJobs>& request,

@@ -52,6 +52,7 @@ bool job_book::master_lost(const job_id& job, const error& cause, std::int64_t n
   last.setStartedMs(known->submitted_ms);
   last.setEndedMs(now_ms);
   write(last.initFailure(), failure);
+  how->initDetails().setStatus(last);
   return ended(job, how.finish());
 }
 

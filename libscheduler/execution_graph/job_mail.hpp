@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 namespace headrace::scheduler {
@@ -29,6 +30,7 @@ enum class job_mail_kind : std::uint32_t {
   checkpoint_declined,
   checkpoint_awaited,
   checkpoint_requested,
+  statistics_wanted,
   job_over,
   // checkpoint coordinator → job master
   restore_done,
@@ -36,6 +38,7 @@ enum class job_mail_kind : std::uint32_t {
   checkpoint_progress,
   requested_checkpoint_ended,
   too_many_checkpoint_failures,
+  statistics_told,
   cleaned_up,
   // checkpoint coordinator → source coordinator
   coordinator_snapshot_wanted,
@@ -50,6 +53,9 @@ enum class job_mail_kind : std::uint32_t {
   // source coordinator → job master
   coordinator_failed,
 };
+
+/// The enumerator's name; empty for a number without one.
+std::string_view name_of(job_mail_kind kind);
 
 /// A value handed from one actor of a job to another.
 template <class Content>

@@ -34,6 +34,7 @@ enum class job_state : std::uint8_t {
   suspended, ///< this master gives the job up without ending it
   reconciling,
 };
+inline constexpr std::size_t job_state_count = 10;
 
 std::string_view name_of(task_state state);
 std::string_view name_of(job_state state);

@@ -44,6 +44,8 @@ void job_master_endpoint::answer_asks() {
       [this](const auto&, auto back) { answer_status(std::move(back)); });
   on_ask<schema::FetchCollected, schema::CollectedRows>(
       [this](const auto& request, auto back) { answer_fetch(request, std::move(back)); });
+  on_ask<schema::RequestJobDetails, schema::JobDetails>(
+      [this](const auto&, auto back) { answer_details(std::move(back)); });
   on_ask<schema::CancelJob, schema::Acknowledge>([this](const auto&, auto back) {
     scheduler_->cancel();
     back.send(message_builder<schema::Acknowledge>().finish());
@@ -149,6 +151,7 @@ void job_master_endpoint::on_start() {
     return;
   }
   facts_.started_ms = environment().time.wall_ms();
+  history_.start(graph->task_count(), facts_.started_ms);
   facts_.figures.resize(static_cast<std::size_t>(graph->task_count()));
   scheduler_.emplace(std::move(*graph), environment().random);
   unregistered_since_us_ = now_us();
@@ -231,7 +234,13 @@ void job_master_endpoint::on_mail(actors::mail_ptr content) {
   open_mail<coordinator_failed>(received, [this](const coordinator_failed& what) {
     scheduler_->on_job_failure(what.failure, now_ms());
   });
-  open_mail<cleaned_up>(received, [this](const cleaned_up&) { report_end(); });
+  open_mail<statistics_told>(received,
+                             [this](const statistics_told& what) { tell_details(what.overview); });
+  open_mail<cleaned_up>(received, [this](const cleaned_up& what) {
+    final_overview_ = what.overview;
+    tell_details(final_overview_);
+    report_end();
+  });
   act();
 }
 
@@ -243,6 +252,8 @@ void job_master_endpoint::on_child_ended(const std::string& name, const error& c
 void job_master_endpoint::act() {
   for (auto actions = scheduler_->take_actions(); !actions.empty();
        actions = scheduler_->take_actions()) {
+    for (const auto& failure : scheduler_->take_failures())
+      history_.failed(scheduler_->graph(), failure, environment().time.wall_ms());
     for (const auto& action : actions)
       std::visit([this](const auto& what) { carry_out(what); }, action);
   }
@@ -385,6 +396,7 @@ void job_master_endpoint::carry_out(const task_changed& what) {
   log().debug("task changed", {{"task", scheduler_->graph().name_of(what.task)},
                                {"attempt", std::to_string(what.attempt.attempt)},
                                {"state", std::string(name_of(what.state))}});
+  history_.task_entered(what.task, what.state, environment().time.wall_ms());
   if (!is_terminal(what.state))
     return;
   submitted_.erase(what.attempt);
@@ -394,6 +406,7 @@ void job_master_endpoint::carry_out(const task_changed& what) {
 void job_master_endpoint::carry_out(const job_changed& what) {
   log().info("job changed",
              {{"from", std::string(name_of(what.from))}, {"to", std::string(name_of(what.to))}});
+  history_.entered(what.to, environment().time.wall_ms());
   if (is_terminal(what.to) || what.to == job_state::suspended)
     end_job();
 }
@@ -418,6 +431,7 @@ void job_master_endpoint::report_end() {
   message_builder<schema::JobEnded> news;
   write_result(news->initResult(), scheduler_->graph(), facts());
   write_status(news->initStatus(), scheduler_->graph(), facts());
+  write_details(news->initDetails(), scheduler_->graph(), facts(), history_, final_overview_);
   tell(dispatcher_, news.finish());
   answer_suspenders();
 

@@ -3,6 +3,8 @@
 #include "libscheduler/checkpoint/checkpoint_mail.hpp"
 #include "libscheduler/execution_graph/deployment.hpp"
 #include "libscheduler/job_master/collected_rows.hpp"
+#include "libscheduler/job_master/job_details.hpp"
+#include "libscheduler/job_master/job_history.hpp"
 #include "libscheduler/job_master/job_report.hpp"
 #include "libscheduler/job_master/job_services.hpp"
 #include "libscheduler/schedule/job_scheduler.hpp"
@@ -16,6 +18,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -104,7 +107,12 @@ private:
   void hear_awaited(const message<schema::CheckpointAwaited>& awaited);
   void answer_partition_state(const message<schema::RequestPartitionState>& request,
                               actors::reply_to<schema::PartitionState> back);
+  void take_figures(task_index task, schema::TaskMetrics::Reader metrics);
   void answer_status(actors::reply_to<schema::JobStatus> back);
+  void answer_details(actors::reply_to<schema::JobDetails> back);
+  void tell_details(const message<schema::CheckpointOverview>& checkpoints);
+  void send_details(actors::reply_to<schema::JobDetails> back,
+                    const message<schema::CheckpointOverview>& checkpoints);
   void answer_fetch(const message<schema::FetchCollected>& request,
                     actors::reply_to<schema::CollectedRows> back);
 
@@ -120,6 +128,9 @@ private:
   std::optional<job_scheduler> scheduler_;
   deployment_facts deployment_;
   job_facts facts_;
+  job_history history_;
+  std::deque<actors::reply_to<schema::JobDetails>> waiting_details_;
+  message<schema::CheckpointOverview> final_overview_;
   actors::actor_ref pool_;
   actors::address pool_address_;
   actors::actor_ref checkpoints_;

@@ -13,6 +13,7 @@ namespace {
 
 /// About how many bytes of rows one answer carries.
 constexpr std::uint64_t fetched_bytes_max = std::uint64_t{4} << 20U;
+constexpr std::size_t waiting_details_max = 64;
 
 byte_string copy_of(capnp::Data::Reader data) { return {data.asChars().begin(), data.size()}; }
 
@@ -26,7 +27,7 @@ void job_master_endpoint::hear_state(const message<schema::TaskStateChanged>& ch
   if (!task || raw >= task_state_count)
     return; // of an older attempt
   if (view->hasMetrics())
-    facts_.figures[static_cast<std::size_t>(*task)] = read_figures(view->getMetrics());
+    take_figures(*task, view->getMetrics());
   const auto legal = scheduler_->on_task_state(attempt, static_cast<task_state>(raw),
                                                read_error(view->getFailure()), now_ms());
   if (!legal)
@@ -38,8 +39,13 @@ void job_master_endpoint::hear_metrics(const message<schema::TaskMetricsReport>&
   const auto view = report.view();
   for (const auto entry : view->getTasks()) {
     if (const auto task = scheduler_->graph().find(read_attempt(entry.getAttempt())))
-      facts_.figures[static_cast<std::size_t>(*task)] = read_figures(entry.getMetrics());
+      take_figures(*task, entry.getMetrics());
   }
+}
+
+void job_master_endpoint::take_figures(task_index task, schema::TaskMetrics::Reader metrics) {
+  auto& figures = facts_.figures[static_cast<std::size_t>(task)];
+  figures = read_figures(metrics, figures);
 }
 
 void job_master_endpoint::hear_event(const message<schema::OperatorEvent>& event) {
@@ -130,6 +136,31 @@ void job_master_endpoint::answer_partition_state(
 void job_master_endpoint::answer_status(actors::reply_to<schema::JobStatus> back) {
   message_builder<schema::JobStatus> reply;
   write_status(*reply, scheduler_->graph(), facts());
+  back.send(reply.finish());
+}
+
+void job_master_endpoint::answer_details(actors::reply_to<schema::JobDetails> back) {
+  if (is_over_) { // the coordinator may have ended
+    send_details(std::move(back), final_overview_);
+    return;
+  }
+  waiting_details_.push_back(std::move(back));
+  if (waiting_details_.size() > waiting_details_max) {
+    waiting_details_.front().fail({errc::timed_out, "too many ask about the job"});
+    waiting_details_.pop_front();
+  }
+  post(checkpoints_, statistics_wanted{});
+}
+
+void job_master_endpoint::tell_details(const message<schema::CheckpointOverview>& checkpoints) {
+  for (auto& back : std::exchange(waiting_details_, {}))
+    send_details(std::move(back), checkpoints);
+}
+
+void job_master_endpoint::send_details(actors::reply_to<schema::JobDetails> back,
+                                       const message<schema::CheckpointOverview>& checkpoints) {
+  message_builder<schema::JobDetails> reply;
+  write_details(*reply, scheduler_->graph(), facts(), history_, checkpoints);
   back.send(reply.finish());
 }
 

@@ -2,12 +2,40 @@
 
 #include "libactors/message/ids_codec.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace headrace::scheduler {
 
-task_figures read_figures(schema::TaskMetrics::Reader in) {
-  return {in.getRecordsIn(), in.getRecordsOut(), in.getSkippedRecords(), in.getLateRecords()};
+task_figures read_figures(schema::TaskMetrics::Reader in, const task_figures& before) {
+  task_figures out;
+  out.records_in = in.getRecordsIn();
+  out.records_out = in.getRecordsOut();
+  out.skipped_records = in.getSkippedRecords();
+  out.late_records = in.getLateRecords();
+  out.bytes_in = in.getBytesIn();
+  out.bytes_out = in.getBytesOut();
+  out.watermark_ms = in.getWatermarkMs();
+  out.busy_us = in.getBusyUs();
+  out.back_pressured_us = in.getBackPressuredUs();
+  out.idle_us = in.getIdleUs();
+  const bool is_same_attempt = out.busy_us >= before.busy_us &&
+                               out.back_pressured_us >= before.back_pressured_us &&
+                               out.idle_us >= before.idle_us;
+  const task_figures since = is_same_attempt ? before : task_figures();
+  const auto busy = static_cast<double>(out.busy_us - since.busy_us);
+  const auto back_pressured = static_cast<double>(out.back_pressured_us - since.back_pressured_us);
+  const auto idle = static_cast<double>(out.idle_us - since.idle_us);
+  const double all = busy + back_pressured + idle;
+  out.shares = all == 0 ? since.shares
+                        : time_shares{static_cast<float>(busy / all),
+                                      static_cast<float>(back_pressured / all),
+                                      static_cast<float>(idle / all)};
+  return out;
+}
+
+time_shares shares_of(const execution& current, const task_figures& figures) {
+  return current.state == task_state::running ? figures.shares : time_shares();
 }
 
 void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
@@ -35,6 +63,7 @@ void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
     entry.setParallelism(vertex.parallelism);
     std::array<std::uint32_t, task_state_count> by_state{};
     task_figures sum;
+    time_shares most;
     for (std::int32_t subtask = 0; subtask < vertex.parallelism; ++subtask) {
       const task_index task = graph.task_at(static_cast<std::int32_t>(position), subtask);
       ++by_state.at(static_cast<std::size_t>(graph.current(task).state));
@@ -43,6 +72,10 @@ void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
       sum.records_out += one.records_out;
       sum.skipped_records += one.skipped_records;
       sum.late_records += one.late_records;
+      const auto shares = shares_of(graph.current(task), one);
+      most.busy = std::max(most.busy, shares.busy);
+      most.back_pressured = std::max(most.back_pressured, shares.back_pressured);
+      most.idle = std::max(most.idle, shares.idle);
     }
     auto states = entry.initTasksByState(static_cast<unsigned>(task_state_count));
     for (std::size_t state = 0; state < task_state_count; ++state)
@@ -51,6 +84,9 @@ void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
     entry.setRecordsOut(sum.records_out);
     entry.setSkippedRecords(sum.skipped_records);
     entry.setLateRecords(sum.late_records);
+    entry.setBusyShare(most.busy);
+    entry.setBackPressuredShare(most.back_pressured);
+    entry.setIdleShare(most.idle);
   }
 }
 

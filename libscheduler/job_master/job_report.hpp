@@ -10,14 +10,33 @@
 
 namespace headrace::scheduler {
 
+/// What a task does with its time: parts of 1, or all 0 when nothing is known.
+struct time_shares {
+  float busy = 0;
+  float back_pressured = 0;
+  float idle = 0;
+  friend bool operator==(const time_shares&, const time_shares&) = default;
+};
+
 /// What a task's newest report counts.
 struct task_figures {
   std::uint64_t records_in = 0;
   std::uint64_t records_out = 0;
   std::uint64_t skipped_records = 0;
   std::uint64_t late_records = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  std::int64_t watermark_ms = 0;
+  std::uint64_t busy_us = 0;
+  std::uint64_t back_pressured_us = 0;
+  std::uint64_t idle_us = 0;
+  time_shares shares; ///< of the time between the two newest reports
 };
-task_figures read_figures(schema::TaskMetrics::Reader in);
+/// @param before  of the report before; of an older attempt, or none: counted from 0
+task_figures read_figures(schema::TaskMetrics::Reader in, const task_figures& before);
+
+/// The shares of a task that runs; of any other, nothing.
+time_shares shares_of(const execution& current, const task_figures& figures);
 
 /// What is known of a job besides its execution graph.
 struct job_facts {

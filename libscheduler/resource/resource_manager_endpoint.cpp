@@ -23,6 +23,8 @@ resource_manager_endpoint::resource_manager_endpoint(resource_manager_settings s
       [this](const auto& request, auto back) { register_executor(request, std::move(back)); });
   on_ask<schema::RegisterJobMaster, schema::RegistrationReply>(
       [this](const auto& request, auto back) { register_job(request, std::move(back)); });
+  on_ask<schema::ListTaskExecutors, schema::TaskExecutorList>(
+      [this](const auto&, auto back) { answer_executors(std::move(back)); });
   on_tell<schema::DeclareResources>(
       [this](const auto& declaration, const actors::address&) { declare(declaration); });
   on_tell<schema::SlotAvailable>(
@@ -120,6 +122,28 @@ void resource_manager_endpoint::hear_disconnect(const message<schema::Disconnect
     lose_job(job, cause);
   else
     lose_executor(read_id<task_executor_id>(view->getFrom()), cause);
+}
+
+void resource_manager_endpoint::answer_executors(actors::reply_to<schema::TaskExecutorList> back) {
+  message_builder<schema::TaskExecutorList> reply;
+  auto list = reply->initExecutors(static_cast<unsigned>(executors_.size()));
+  unsigned at = 0;
+  for (const auto& [id, entry] : executors_) {
+    auto out = list[at++];
+    write(out.initId(), id);
+    actors::write(out.initAddress(), entry.location);
+    const auto slots = slots_->slots_of(id);
+    auto reported = out.initSlots().initSlots(static_cast<unsigned>(slots.size()));
+    for (unsigned i = 0; i < reported.size(); ++i) {
+      reported[i].setIndex(slots[i].index);
+      write(reported[i].initAllocation(), slots[i].allocation);
+      write(reported[i].initJob(), slots[i].job);
+    }
+    out.setMemoryBytes(entry.memory_bytes);
+    const auto heard_us = executor_beats_.heard_us(id).value_or(now_us());
+    out.setHeardMs(environment().time.wall_ms() - (now_us() - heard_us) / 1000);
+  }
+  back.send(reply.finish());
 }
 
 void resource_manager_endpoint::beat() {

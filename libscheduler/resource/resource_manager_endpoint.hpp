@@ -50,6 +50,7 @@ private:
   void hear_slot(const message<schema::SlotAvailable>& available);
   void hear_heartbeat(const message<schema::Heartbeat>& beat);
   void hear_disconnect(const message<schema::Disconnect>& farewell);
+  void answer_executors(actors::reply_to<schema::TaskExecutorList> back);
   void beat();
 
   void lose_executor(const task_executor_id& executor, const std::string& cause);

@@ -132,6 +132,15 @@ slot_decisions slot_manager::decide() {
   return made;
 }
 
+std::vector<reported_slot> slot_manager::slots_of(const task_executor_id& executor) const {
+  std::vector<reported_slot> out;
+  if (const auto found = executors_.find(executor); found != executors_.end()) {
+    for (const auto& [index, held] : found->second)
+      out.push_back({index, held.allocation, held.job});
+  }
+  return out;
+}
+
 std::int32_t slot_manager::slots_total() const {
   std::int32_t count = 0;
   for (const auto& [executor, slots] : executors_)

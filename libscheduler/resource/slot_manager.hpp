@@ -61,6 +61,8 @@ public:
   /// Gives free slots to jobs that need more.
   slot_decisions decide();
 
+  /// Empty for an executor that is not known.
+  std::vector<reported_slot> slots_of(const task_executor_id& executor) const;
   std::int32_t slots_total() const;
   std::int32_t slots_free() const;
 

@@ -235,14 +235,14 @@ void job_scheduler::fail_tasks(const std::vector<task_index>& failed, const erro
     try_restart(now_ms);
     return;
   }
-  failure_ = cause;
+  note_failure(cause, failed);
   if (is_unrecoverable(cause)) {
-    fail_job({errc::job_failed, "job does not restart: the failure would come again", cause});
+    give_up({errc::job_failed, "job does not restart: the failure would come again", cause});
     return;
   }
   auto delay_ms = restart_->on_failure(now_ms);
   if (!delay_ms) {
-    fail_job({errc::job_failed, delay_ms.error().message, cause});
+    give_up({errc::job_failed, delay_ms.error().message, cause});
     return;
   }
   for (const task_index task :
@@ -276,9 +276,24 @@ void job_scheduler::try_restart(std::int64_t now_ms) {
   restore(strategy_->on_tasks_to_restart(std::move(tasks)), false);
 }
 
+void job_scheduler::note_failure(const error& cause, const std::vector<task_index>& tasks) {
+  failure_ = cause;
+  noted_failure noted{cause, std::nullopt, {}};
+  if (!tasks.empty()) {
+    noted.task = tasks.front();
+    noted.executor = graph_.current(tasks.front()).slot.executor;
+  }
+  failures_.push_back(std::move(noted));
+}
+
 void job_scheduler::fail_job(const error& cause) {
   if (is_over() || graph_.state() == job_state::failing)
     return;
+  note_failure(cause, {});
+  give_up(cause);
+}
+
+void job_scheduler::give_up(const error& cause) {
   failure_ = cause;
   change_job(job_state::failing);
   end_all_tasks();

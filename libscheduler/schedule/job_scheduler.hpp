@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -59,6 +61,13 @@ struct job_changed {
 using scheduler_action = std::variant<want_slots, release_slots, restore_tasks, deploy_task,
                                       cancel_task, restart_later, task_changed, job_changed>;
 
+/// A failure as it was when it was noticed.
+struct noted_failure {
+  error cause;
+  std::optional<task_index> task; ///< the first that failed; none: the whole job
+  task_executor_id executor;      ///< where it ran
+};
+
 /// Runs one job: which tasks start when, where, again, and when the job has ended. Facts in,
 /// actions out (`take_actions`, to be carried out in order). Pure; lives in the job master's turns.
 ///
@@ -100,6 +109,8 @@ public:
   void on_checkpoint_awaited(const execution_attempt_id& attempt);
 
   std::vector<scheduler_action> take_actions();
+  /// What failed since the last call.
+  std::vector<noted_failure> take_failures() { return std::exchange(failures_, {}); }
 
   const execution_graph& graph() const { return graph_; }
   const slot_sharing& sharing() const { return sharing_; }
@@ -114,6 +125,8 @@ private:
   void end_task(task_index task);
   void fail_tasks(const std::vector<task_index>& failed, const error& cause, bool is_whole_job,
                   std::int64_t now_ms);
+  void note_failure(const error& cause, const std::vector<task_index>& tasks);
+  void give_up(const error& cause);
   void try_restart(std::int64_t now_ms);
   void end_all_tasks();
   void note_ended();
@@ -139,6 +152,7 @@ private:
   std::map<task_index, std::uint64_t> restored_by_; // the epoch that each created task waits for
   bool was_deployed_ = false;
   error failure_;
+  std::vector<noted_failure> failures_;
   std::uint32_t restarts_ = 0;
 };
 

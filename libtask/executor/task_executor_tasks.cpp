@@ -8,7 +8,8 @@ namespace headrace::task {
 
 namespace {
 
-void write_metrics(schema::TaskMetrics::Builder out, const task_metrics& counted) {
+void write_metrics(schema::TaskMetrics::Builder out, const task_metrics& counted,
+                   std::int64_t now_us) {
   out.setRecordsIn(counted.records_in.value());
   out.setRecordsOut(counted.records_out.value());
   out.setBytesIn(counted.bytes_in.value());
@@ -16,9 +17,10 @@ void write_metrics(schema::TaskMetrics::Builder out, const task_metrics& counted
   out.setSkippedRecords(counted.skipped_records.value());
   out.setLateRecords(counted.late_records.value());
   out.setWatermarkMs(counted.watermark_ms.value());
-  out.setBusyUs(counted.busy_us.value());
-  out.setBackPressuredUs(counted.back_pressured_us.value());
-  out.setIdleUs(counted.idle_us.value());
+  const auto times = counted.times.read(now_us);
+  out.setBusyUs(times.busy_us);
+  out.setBackPressuredUs(times.back_pressured_us);
+  out.setIdleUs(times.idle_us);
 }
 
 } // namespace
@@ -176,7 +178,7 @@ void task_executor_endpoint::tell_state(task_entry& task, task_state now, const 
       log().warn("task failed",
                  {{"task", task.what.display_name()}, {"cause", to_string(failure)}});
   }
-  write_metrics(news->initMetrics(), *task.metrics);
+  write_metrics(news->initMetrics(), *task.metrics, now_us());
   tell(task.what.job_master, news.finish(), task.what.job_master_token);
 }
 
@@ -207,7 +209,7 @@ void task_executor_endpoint::report_metrics(const job_entry& job) {
   for (const auto& [attempt, task] : tasks->second) {
     auto entry = entries[i++];
     write(entry.initAttempt(), attempt);
-    write_metrics(entry.initMetrics(), *task->metrics);
+    write_metrics(entry.initMetrics(), *task->metrics, now_us());
   }
   tell(job.master, report.finish(), job.token);
 }

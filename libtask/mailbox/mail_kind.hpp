@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace headrace::task {
 
@@ -19,5 +20,23 @@ enum class mail_kind : std::uint32_t {
   connection_report, ///< connection → task executor
   link_event,        ///< transport → connection, in order
 };
+
+/// The enumerator's name; empty for a number without one.
+constexpr std::string_view name_of(mail_kind kind) {
+  switch (kind) {
+  case mail_kind::exchange_data:
+    return "exchange_data";
+  case mail_kind::exchange_credit:
+    return "exchange_credit";
+  case mail_kind::attach_consumer:
+    return "attach_consumer";
+  case mail_kind::task_control:
+    return "task_control";
+  case mail_kind::task_report:
+    return "task_report";
+  default:
+    return {};
+  }
+}
 
 } // namespace headrace::task

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libtask/mailbox/task_times.hpp"
 #include "libactors/base/metric.hpp"
 
 namespace headrace::task {
@@ -13,9 +14,7 @@ struct task_metrics {
   counter skipped_records; ///< malformed ones left out by option
   counter late_records;    ///< dropped by windows
   gauge watermark_ms;
-  counter busy_us;
-  counter back_pressured_us;
-  counter idle_us;
+  task_times times;
 };
 
 } // namespace headrace::task

@@ -4,11 +4,26 @@
 #include <utility>
 
 namespace headrace::task {
+namespace {
+
+/// What a task does until its next turn.
+task_phase phase_after(turn_result turn) {
+  switch (turn) {
+  case turn_result::again:
+    return task_phase::busy; // it only waits for a thread
+  case turn_result::blocked:
+    return task_phase::back_pressured;
+  default:
+    return task_phase::idle;
+  }
+}
+
+} // namespace
 
 stream_task::stream_task(setup with)
-    : with_(std::move(with)), gate_(with_.channel_inputs, with_.gate_limits),
-      turn_ended_us_(with_.time->now_us()) {
+    : with_(std::move(with)), gate_(with_.channel_inputs, with_.gate_limits) {
   with_.metrics->watermark_ms.set(graph::watermark::none);
+  with_.metrics->times.enter(task_phase::idle, with_.time->now_us());
 }
 
 stream_task::~stream_task() = default;
@@ -51,18 +66,9 @@ status stream_task::abort_checkpoint(checkpoint_id checkpoint) {
   return chain_->notify_aborted(checkpoint);
 }
 
-void stream_task::count_wait(std::int64_t now_us) {
-  const auto waited_us =
-      static_cast<std::uint64_t>(std::max<std::int64_t>(now_us - turn_ended_us_, 0));
-  if (waited_ == turn_result::idle)
-    with_.metrics->idle_us.add(waited_us);
-  else if (waited_ == turn_result::blocked)
-    with_.metrics->back_pressured_us.add(waited_us);
-}
-
 result<turn_result> stream_task::turn() {
   const auto started_us = with_.time->now_us();
-  count_wait(started_us);
+  with_.metrics->times.enter(task_phase::busy, started_us);
   auto out = turn_result::again;
   auto now_us = started_us;
   for (std::size_t steps = 0; steps < with_.turn_steps && now_us - started_us < with_.turn_us;
@@ -79,10 +85,7 @@ result<turn_result> stream_task::turn() {
   }
   if (out == turn_result::again)
     flush_overdue(now_us);
-  turn_ended_us_ = now_us;
-  with_.metrics->busy_us.add(
-      static_cast<std::uint64_t>(std::max<std::int64_t>(now_us - started_us, 0)));
-  waited_ = out;
+  with_.metrics->times.enter(phase_after(out), now_us);
   return out;
 }
 

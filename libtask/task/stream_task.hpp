@@ -110,7 +110,6 @@ private:
   void flush();
   void flush_overdue(std::int64_t now_us);
   status check_memory() const;
-  void count_wait(std::int64_t now_us);
 
   setup with_;
   input_gate gate_;
@@ -125,8 +124,6 @@ private:
   bool ended_ = false;
   bool awaiting_told_ = false;
   bool closed_ = false;
-  turn_result waited_ = turn_result::idle;
-  std::int64_t turn_ended_us_ = 0;
 };
 
 } // namespace headrace::task

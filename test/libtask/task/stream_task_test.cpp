@@ -125,7 +125,7 @@ TEST_CASE("without credit no input is taken, with credit it goes on") {
 
   CHECK(fixture.run() == turn_result::idle);
   CHECK(fixture.out.rows() == 15'000);
-  CHECK(fixture.metrics.back_pressured_us.value() == 7000);
+  CHECK(fixture.metrics.times.read(fixture.time.now_us()).back_pressured_us == 7000);
 }
 
 TEST_CASE("a turn ends though there is more to do") {

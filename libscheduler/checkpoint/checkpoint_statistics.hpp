@@ -1,0 +1,70 @@
+#pragma once
+
+#include "libactors/base/error.hpp"
+#include "libactors/base/ids.hpp"
+#include "libactors/message/message.hpp"
+#include "schema/job.capnp.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+
+namespace headrace::scheduler {
+
+enum class checkpoint_outcome : std::uint8_t { in_progress, completed, failed };
+
+/// How one checkpoint went. A value. Times are of whoever calls, all by one clock.
+struct checkpoint_record {
+  checkpoint_id id = 0;
+  checkpoint_outcome outcome = checkpoint_outcome::in_progress;
+  std::int64_t triggered_ms = 0;
+  std::optional<std::int64_t> newest_acknowledgement_ms;
+  std::optional<std::int64_t> ended_ms;
+  std::uint64_t size_bytes = 0;
+  std::int32_t subtasks = 0;
+  std::int32_t acknowledged = 0;
+  std::string directory;
+  error failure;
+};
+
+/// Remembers how the last checkpoints of a job went, and counts all. Pure; lives in the checkpoint
+/// coordinator's turns.
+class checkpoint_statistics {
+public:
+  static constexpr std::size_t history_max = 10;
+
+  void begun(checkpoint_id id, std::int32_t subtasks, std::int64_t now_ms);
+  void acknowledged(checkpoint_id id, std::int64_t now_ms);
+  void completed(checkpoint_id id, std::uint64_t size_bytes, std::string directory,
+                 std::int64_t now_ms);
+  void failed(checkpoint_id id, error why, std::int64_t now_ms);
+  void restored(checkpoint_id id, std::string directory, std::int64_t now_ms);
+
+  std::uint32_t restored_count() const { return restored_count_; }
+  std::uint32_t completed_count() const { return completed_count_; }
+  std::uint32_t failed_count() const { return failed_count_; }
+  const std::optional<checkpoint_record>& newest_restored() const { return newest_restored_; }
+  const std::optional<checkpoint_record>& newest_completed() const { return newest_completed_; }
+  const std::optional<checkpoint_record>& newest_failed() const { return newest_failed_; }
+  const std::deque<checkpoint_record>& history() const { return history_; } ///< newest first
+
+private:
+  /// Null when it has ended, or is forgotten.
+  checkpoint_record* find_running(checkpoint_id id);
+
+  std::uint32_t restored_count_ = 0;
+  std::uint32_t completed_count_ = 0;
+  std::uint32_t failed_count_ = 0;
+  std::optional<checkpoint_record> newest_restored_;
+  std::optional<checkpoint_record> newest_completed_;
+  std::optional<checkpoint_record> newest_failed_;
+  std::deque<checkpoint_record> history_;
+};
+
+/// @param to_wall_ms  what to add to the times to make them times of day
+message<schema::CheckpointOverview> describe(const checkpoint_statistics& statistics,
+                                             std::int64_t to_wall_ms);
+
+} // namespace headrace::scheduler

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "libactors/base/ids.hpp"
+#include "libactors/base/result.hpp"
+#include "libactors/message/message.hpp"
+#include "libactors/rpc/address.hpp"
+#include "schema/job.capnp.h"
+#include "schema/registration.capnp.h"
+
+#include <cstdint>
+#include <string>
+
+namespace headrace::scheduler {
+
+// Answers about the cluster, as JSON in the shapes of Flink's REST interface.
+
+/// Of /overview.
+std::string describe_overview(const message<schema::JobList>& jobs,
+                              const message<schema::TaskExecutorList>& executors);
+/// Of /config.
+std::string describe_config();
+/// Of /taskmanagers.
+std::string describe_executors(const message<schema::TaskExecutorList>& executors);
+/// Of /taskmanagers/:id. @errors file_not_found  no such task manager
+result<std::string> describe_executor(const message<schema::TaskExecutorList>& executors,
+                                      const task_executor_id& wanted);
+
+/// Where a client finds the parts of a cluster.
+struct cluster_addresses {
+  actors::address dispatcher;
+  actors::address resource_manager;
+  actors::address blob_server;
+  std::string rpc_address;    ///< where other processes connect to; empty: nowhere
+  std::uint16_t rpc_port = 0; ///< 0: nowhere
+};
+/// Of /debug/cluster.
+std::string describe_cluster(const cluster_addresses& known);
+
+} // namespace headrace::scheduler

@@ -1,0 +1,78 @@
+#include "libscheduler/checkpoint/checkpoint_statistics.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace headrace;
+using namespace headrace::scheduler;
+
+TEST_SUITE("scheduler/checkpoint/checkpoint_statistics") {
+TEST_CASE("checkpoints are counted by how they end") {
+  checkpoint_statistics seen;
+
+  seen.begun(5, 2, 100);
+  seen.acknowledged(5, 110);
+  seen.acknowledged(5, 130);
+  seen.completed(5, 4096, "/c/5", 140);
+  seen.begun(6, 2, 200);
+  seen.acknowledged(6, 210);
+  seen.failed(6, error(errc::checkpoint_expired, "late"), 290);
+  seen.begun(7, 2, 300);
+  seen.restored(5, "/c/5", 350);
+
+  CHECK(seen.completed_count() == 1);
+  CHECK(seen.failed_count() == 1);
+  CHECK(seen.restored_count() == 1);
+  CHECK(seen.newest_completed()->size_bytes == 4096);
+  CHECK(seen.newest_completed()->acknowledged == 2);
+  CHECK(seen.newest_completed()->newest_acknowledgement_ms == 130);
+  CHECK(seen.newest_failed()->failure.code == errc::checkpoint_expired);
+  CHECK(seen.newest_restored()->id == 5);
+  REQUIRE(seen.history().size() == 3);
+  CHECK(seen.history().front().id == 7);
+  CHECK(seen.history().front().outcome == checkpoint_outcome::in_progress);
+}
+
+TEST_CASE("what comes for an ended checkpoint changes nothing") {
+  checkpoint_statistics seen;
+  seen.begun(1, 1, 0);
+  seen.failed(1, {}, 5);
+
+  seen.acknowledged(1, 6);
+  seen.completed(1, 1, "/c/1", 7);
+  seen.failed(2, {}, 8);
+
+  CHECK(seen.completed_count() == 0);
+  CHECK(seen.failed_count() == 1);
+  CHECK(seen.history().front().acknowledged == 0);
+}
+
+TEST_CASE("the last some are remembered, all are counted") {
+  checkpoint_statistics seen;
+  for (checkpoint_id id = 1; id <= 25; ++id) {
+    seen.begun(id, 1, id * 10);
+    seen.completed(id, 1, "", id * 10 + 3);
+  }
+
+  CHECK(seen.completed_count() == 25);
+  CHECK(seen.history().size() == checkpoint_statistics::history_max);
+  CHECK(seen.history().front().id == 25);
+  CHECK(seen.history().back().id == 16);
+}
+
+TEST_CASE("an overview has times of day") {
+  checkpoint_statistics seen;
+  seen.begun(3, 4, 100);
+  seen.completed(3, 10, "/c/3", 150);
+  seen.begun(4, 4, 200);
+
+  const auto told = describe(seen, 1'000'000);
+
+  const auto view = told.view();
+  REQUIRE(view->getHistory().size() == 2);
+  CHECK(view->getHistory()[0].getTriggeredMs() == 1'000'200);
+  CHECK(view->getHistory()[0].getEndedMs() == 0);
+  CHECK(view->getNewestCompleted().getEndedMs() == 1'000'150);
+  CHECK(view->getNewestCompleted().getDirectory() == "/c/3");
+  CHECK(view->getNewestFailed().getId() == 0);
+}
+} // TEST_SUITE("scheduler/checkpoint/checkpoint_statistics")
