@@ -101,6 +101,8 @@ result<outbox::item> encode_envelope(const envelope& what) {
   }
   out.kind = frame_kind::envelope;
   out.header = header_of(made);
+  const std::hash<std::string> hash;
+  out.flow = mix64(hash(what.from.endpoint) ^ mix64(hash(what.to.endpoint))) | 1U;
   return out;
 }
 

@@ -17,6 +17,12 @@ bool outbox::offer(lane where, item&& message) {
     return false;
   }
   bytes_ += message.bytes();
+  if (message.flow != 0 && bulk_flows_.contains(message.flow)) {
+    where = lane::bulk; // behind those of its flow
+  }
+  if (message.flow != 0 && where == lane::bulk) {
+    ++bulk_flows_[message.flow];
+  }
   lanes_[static_cast<std::size_t>(where)].push_back(std::move(message));
   return true;
 }
@@ -40,6 +46,12 @@ const outbox::item* outbox::next() {
   from.pop_front();
   resend_ = sent_.size();
   auto& leaving = sent_.back();
+  if (&from == &lanes_[1] && leaving.flow != 0) {
+    const auto flow = bulk_flows_.find(leaving.flow);
+    if (--flow->second == 0) {
+      bulk_flows_.erase(flow);
+    }
+  }
   leaving.sequence = ++last_;
   sent_bytes_ += leaving.bytes();
   return &leaving;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <unordered_map>
 
 namespace headrace::actors {
 
@@ -20,8 +21,8 @@ inline constexpr std::size_t bulk_bytes_min = std::size_t{64} << 10U;
 /// Messages for one node, until it has acknowledged them.
 ///
 /// A message gets its sequence number when it leaves for the socket, so that a small one may
-/// overtake large ones that wait. What has left is kept until it is acknowledged, and leaves again,
-/// in order, after the connection was lost (`rewind`).
+/// overtake large ones that wait, but none of its own flow. What has left is kept until it is
+/// acknowledged, and leaves again, in order, after the connection was lost (`rewind`).
 ///
 ///     offer ──▶ [control] ─┐
 ///     offer ──▶ [bulk]    ─┴─▶ next: gets 7 ──▶ [4 5 6 7] ──▶ acknowledge(5): [6 7]
@@ -38,6 +39,7 @@ public:
     frame_kind kind = frame_kind::envelope;
     byte_string header;
     shared_bytes body;
+    std::uint64_t flow = 0; ///< messages of one flow keep their order; 0: of none
     std::uint64_t sequence = 0;
 
     std::size_t bytes() const { return header.size() + body.view.size() + per_item_bytes; }
@@ -69,6 +71,7 @@ public:
 private:
   limits_of_queue bounds_;
   std::array<std::deque<item>, lane_count> lanes_;
+  std::unordered_map<std::uint64_t, std::size_t> bulk_flows_; ///< messages in the bulk lane
   std::deque<item> sent_;
   std::size_t resend_ = 0; ///< index into `sent_` of the next one to leave again
   std::uint64_t last_ = 0;

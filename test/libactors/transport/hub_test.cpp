@@ -68,7 +68,8 @@ TEST_CASE("connections that break at any moment lose and double nothing") {
       auto* from = hosts[net.random().below(3)];
       auto* to = hosts[net.random().below(3)];
       if (from != to) {
-        from->tell(*to, told[{from, to}]++, net.random().below(50));
+        const auto payload_bytes = net.random().below(30) == 0 ? 70'000 : net.random().below(50);
+        from->tell(*to, told[{from, to}]++, payload_bytes);
       }
       for (std::uint64_t steps = net.random().below(12); steps > 0; --steps) {
         net.step();

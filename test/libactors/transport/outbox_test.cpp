@@ -40,6 +40,25 @@ TEST_CASE("small messages overtake large ones that wait; numbers are given when 
   CHECK(out.unacknowledged() == 4);
 }
 
+TEST_CASE("a small message overtakes no large one of its own flow") {
+  outbox out;
+  const auto offer = [&](lane where, const std::string& name, std::uint64_t flow) {
+    auto made = item_of(name);
+    made.flow = flow;
+    CHECK(out.offer(where, std::move(made)));
+  };
+  offer(lane::bulk, "B", 7);
+  offer(lane::control, "b", 7);
+  offer(lane::control, "a", 8);
+  offer(lane::control, "c", 7);
+  CHECK(leave(out) == "a1 B2 b3 c4 ");
+
+  offer(lane::bulk, "D", 8);
+  offer(lane::control, "d", 7); // what went before has left
+
+  CHECK(leave(out) == "d5 D6 ");
+}
+
 TEST_CASE("after a reset all that the peer has not received leaves again, in order, and first") {
   outbox out;
   for (const auto* name : {"a", "b", "c", "d"}) {
