@@ -1,6 +1,8 @@
+#include "apps/client/cluster_subcommands.hpp"
+#include "apps/cluster/process_settings.hpp"
+#include "apps/node/node_subcommand.hpp"
 #include "apps/run/option_list.hpp"
 #include "apps/run/run_command.hpp"
-#include "libactors/base/file_system.hpp"
 #include "libactors/base/version.hpp"
 
 #include <CLI/CLI.hpp>
@@ -14,25 +16,6 @@
 namespace {
 
 using namespace headrace;
-
-constexpr std::uint64_t configuration_bytes_max = std::uint64_t{1} << 20U;
-
-/// Reads the file and then the -D words into `into`.
-status read_settings(const std::string& path, const std::vector<std::string>& words,
-                     configuration& into) {
-  if (!path.empty()) {
-    const auto files = make_local_file_system();
-    HEADRACE_TRY(const auto text, files->read_all(path, configuration_bytes_max));
-    HEADRACE_CHECK(into.merge_yaml(text, path));
-  }
-  for (const auto& word : words) {
-    const auto equals = word.find('=');
-    if (equals == std::string::npos)
-      return error(errc::bad_usage, "-D wants key=value: " + word);
-    HEADRACE_CHECK(into.set(word.substr(0, equals), word.substr(equals + 1)));
-  }
-  return {};
-}
 
 int run_command(int argc, char** argv) {
   // What stands behind `--` is the job's own.
@@ -48,13 +31,16 @@ int run_command(int argc, char** argv) {
   run::run_options run_options;
   std::string config;
   std::vector<std::string> defines;
-  auto* run = app.add_subcommand("run", "Run a job in this process, and wait for its end");
+  auto* run =
+      app.add_subcommand("run", "Run a job in this process or on a cluster, and wait for its end");
   run->footer("Arguments of the job stand behind --, e.g.\n"
               "  headrace run libword_count.so --parallelism 2 -- --input DIR --output DIR\n"
+              "Ctrl-C cancels the job, also on a cluster; a second one ends this process alone.\n"
               "Exit code: 0 finished, 1 failed, 2 bad usage, 3 canceled.");
   run->add_option("job", run_options.job, "The job: a shared object (.so)")->required();
-  run->add_option("-p,--parallelism", run_options.parallelism,
-                  "Subtasks of operators that set none (default: the number of cores)")
+  run->add_option(
+         "-p,--parallelism", run_options.parallelism,
+         "Subtasks of operators that set none (default: the number of cores, on a cluster 1)")
       ->check(CLI::Range(1, 32768));
   run->add_option("--task-managers", run_options.task_managers, "Task managers to start")
       ->check(CLI::Range(1, 64));
@@ -65,7 +51,14 @@ int run_command(int argc, char** argv) {
   run->add_option("--config", config, "A headrace.yaml with settings");
   run->add_option("-D", defines, "A setting: key=value (may come several times)")
       ->allow_extra_args(false);
+  run->add_option("--target", run_options.target,
+                  "Run it on the cluster whose REST interface is at HOST:PORT");
+  run->add_flag("-d,--detached", run_options.is_detached,
+                "On a cluster: submit the job, print its id, do not wait for its end");
+  run->add_flag("--json", run_options.is_json, "Print the job's id, or how it ended, as JSON");
   run->add_flag("-q,--quiet", run_options.quiet, "No progress on standard error");
+  node::node_subcommand node(app);
+  client::cluster_subcommands commands(app);
 
   const auto* options = app.add_subcommand("options", "List all settings, as docs/options.md");
 
@@ -78,9 +71,18 @@ int run_command(int argc, char** argv) {
     std::fputs(run::list_options().c_str(), stdout);
     return run::finished;
   }
+  if (const auto code = node.run())
+    return *code;
+  if (const auto code = commands.run())
+    return *code;
+  if (run_options.is_detached && run_options.target.empty()) {
+    std::fprintf(stderr,
+                 "headrace: --detached wants --target: a job in this process ends with it\n");
+    return run::bad_usage;
+  }
   for (int i = own + 1; i < argc; ++i)
     run_options.arguments.emplace_back(argv[i]);
-  if (const auto read = read_settings(config, defines, run_options.settings); !read) {
+  if (const auto read = cluster::read_settings(config, defines, run_options.settings); !read) {
     std::fprintf(stderr, "headrace: %s\n", to_string(read.error()).c_str());
     return run::bad_usage;
   }

@@ -1,18 +1,25 @@
 #include "apps/run/run_command.hpp"
 
+#include "apps/client/job_text.hpp"
+#include "apps/client/remote_cluster.hpp"
 #include "apps/cluster/job_settings.hpp"
 #include "apps/cluster/memory_settings.hpp"
 #include "apps/cluster/mini_cluster.hpp"
+#include "apps/cluster/process_settings.hpp"
+#include "apps/cluster/working_directory.hpp"
 #include "apps/run/collected_printer.hpp"
+#include "apps/run/job_access.hpp"
 #include "apps/run/progress.hpp"
+#include "apps/run/remote_access.hpp"
 #include "libscheduler/client/job_client.hpp"
 #include "libgraph/api/job_object.hpp"
+#include "libactors/base/random.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
+#include <optional>
 #include <thread>
 #include <unistd.h>
 
@@ -46,43 +53,16 @@ int complain(const error& failure) {
 log_level level_of(const configuration& settings) {
   if (!settings.is_set("log.level"))
     return log_level::warn; // progress says the rest
-  static constexpr std::pair<std::string_view, log_level> levels[] = {
-      {"trace", log_level::trace}, {"debug", log_level::debug}, {"info", log_level::info},
-      {"warn", log_level::warn},   {"error", log_level::error}, {"off", log_level::off}};
-  const auto text = settings.get_text("log.level");
-  for (const auto& [name, level] : levels)
-    if (name == text)
-      return level;
-  return log_level::warn;
+  return cluster::log_level_of(settings);
 }
-
-/// A directory of this run's own, gone with it.
-class working_directory {
-public:
-  working_directory(file_system& files, const configuration& settings) : files_(files) {
-    std::string base = settings.get_text("io.tmp.dirs");
-    if (base.empty()) {
-      const char* named = std::getenv("TMPDIR");
-      base = std::string(named != nullptr && *named != '\0' ? named : "/tmp") + "/headrace-" +
-             std::to_string(getuid());
-    }
-    path_ = base + "/run-" + std::to_string(getpid());
-  }
-  ~working_directory() { static_cast<void>(files_.remove_tree(path_)); }
-  working_directory(const working_directory&) = delete;
-  working_directory& operator=(const working_directory&) = delete;
-  const std::string& path() const { return path_; }
-
-private:
-  file_system& files_;
-  std::string path_;
-};
 
 std::int32_t default_parallelism(const run_options& options) {
   if (options.parallelism > 0)
     return options.parallelism;
   if (options.settings.is_set("parallelism.default"))
     return static_cast<std::int32_t>(options.settings.get_int("parallelism.default"));
+  if (!options.target.empty())
+    return 1; // who knows what the cluster's machines have
   const auto cores = std::thread::hardware_concurrency();
   return cores == 0 ? 1 : static_cast<std::int32_t>(cores);
 }
@@ -96,44 +76,82 @@ std::int32_t slots_of_each(const run_options& options, const graph::job_graph& j
 }
 
 /// Waits for the job's end, telling of it meanwhile.
-result<scheduler::job_status> follow(scheduler::job_client& client, const graph::job_graph& job,
-                                     const run_options& options) {
-  progress shown(options.quiet                ? progress::style::none
-                 : isatty(STDERR_FILENO) != 0 ? progress::style::live
-                                              : progress::style::lines);
-  collected_printer rows(client, job);
-  bool canceling = false;
-  while (true) {
-    HEADRACE_TRY(auto status, client.status(job.id));
-    HEADRACE_CHECK(rows.print_new());
+class follower {
+public:
+  follower(job_access& access, const graph::job_graph& job, const run_options& options)
+      : access_(access), job_(job.id), rows_(access.client(), job),
+        shown_(options.quiet                ? progress::style::none
+               : isatty(STDERR_FILENO) != 0 ? progress::style::live
+                                            : progress::style::lines) {}
+
+  result<scheduler::job_status> follow() {
+    while (true) {
+      auto ended = look();
+      if (!ended) {
+        HEADRACE_CHECK(access_.recover(ended.error()));
+        is_canceling_ = false; // it may not have been heard
+      } else if (*ended) {
+        shown_.end(**ended);
+        return std::move(**ended);
+      }
+    }
+  }
+
+private:
+  /// Prints what is new, then waits a little. @returns how the job ended, once it has
+  result<std::optional<scheduler::job_status>> look() {
+    auto& client = access_.client();
+    HEADRACE_TRY(auto status, client.status(job_));
+    HEADRACE_CHECK(rows_.print_new());
     if (scheduler::is_terminal(status.state)) {
-      HEADRACE_CHECK(rows.print_rest());
-      shown.end(status);
-      return status;
+      HEADRACE_CHECK(rows_.print_rest());
+      return std::optional(std::move(status));
     }
-    shown.show(status);
-    if (signals_taken.load() > 0 && !canceling) {
-      canceling = true;
-      HEADRACE_CHECK(client.cancel(job.id));
+    shown_.show(status);
+    if (signals_taken.load() > 0 && !is_canceling_) {
+      HEADRACE_CHECK(client.cancel(job_));
+      is_canceling_ = true;
     }
-    if (const auto ended = client.wait(job.id, poll_interval);
+    if (const auto ended = client.wait(job_, poll_interval);
         !ended && ended.error().code != errc::timed_out)
       return ended.error();
+    return std::optional<scheduler::job_status>();
+  }
+
+  job_access& access_;
+  job_id job_;
+  collected_printer rows_;
+  progress shown_;
+  bool is_canceling_ = false;
+};
+
+/// Uploads and submits the job; again, when the cluster was away meanwhile.
+status submit(job_access& access, file_system& files, graph::job_graph& job,
+              const run_options& options) {
+  for (bool is_first = true;; is_first = false) {
+    const auto submitted = [&]() -> status {
+      HEADRACE_TRY(auto artifact, access.client().upload(files, options.job, options.job));
+      job.artifacts.assign(1, std::move(artifact));
+      HEADRACE_CHECK(access.client().submit(job));
+      return {};
+    }();
+    if (submitted || (!is_first && submitted.error().code == errc::duplicate_job))
+      return {}; // the first one had arrived
+    HEADRACE_CHECK(access.recover(submitted.error()));
   }
 }
 
-result<int> run_on(actors::node& node, cluster::mini_cluster& cluster, file_system& files,
-                   graph::job_graph& job, const run_options& options) {
-  HEADRACE_CHECK(cluster.start());
-  if (cluster.rest_port() != 0 && !options.quiet)
-    std::fprintf(stderr, "REST interface: http://%s:%u\n",
-                 options.settings.get_text("rest.bind-address").c_str(),
-                 static_cast<unsigned>(cluster.rest_port()));
-  scheduler::job_client client(node, cluster.dispatcher(), cluster.blob_server());
-  HEADRACE_TRY(auto artifact, client.upload(files, options.job, options.job));
-  job.artifacts.insert(job.artifacts.begin(), std::move(artifact));
-  HEADRACE_CHECK(client.submit(job));
-  HEADRACE_TRY(const auto ended, follow(client, job, options));
+/// Submits the job, and follows it unless that is not wanted.
+result<int> run_on(job_access& access, file_system& files, graph::job_graph& job,
+                   const run_options& options) {
+  HEADRACE_CHECK(submit(access, files, job, options));
+  if (options.is_detached) {
+    std::printf(options.is_json ? "{\"id\":\"%s\"}\n" : "%s\n", to_string(job.id).c_str());
+    return static_cast<int>(finished);
+  }
+  HEADRACE_TRY(const auto ended, follower(access, job, options).follow());
+  if (options.is_json)
+    std::fputs(client::job_as_json(ended).c_str(), stdout);
   if (ended.state != scheduler::job_state::finished && !options.quiet &&
       !job.checkpoints.directory.empty() && !ended.last_checkpoint_path.empty())
     std::fprintf(stderr, "%s: goes on from its last checkpoint with --from-checkpoint %s\n",
@@ -146,6 +164,55 @@ result<int> run_on(actors::node& node, cluster::mini_cluster& cluster, file_syst
   default:
     return ended.failure;
   }
+}
+
+result<int> run_in_this_process(api::object_loader& loader, file_system& files,
+                                graph::job_graph& job, const run_options& options) {
+  const cluster::working_directory directory(files, options.settings);
+  actors::node_options node_options;
+  node_options.name = "run";
+  node_options.log = logger::to("", level_of(options.settings));
+  node_options.on_fatal = [](const error& cause) {
+    std::fprintf(stderr, "headrace: fatal: %s\n", to_string(cause).c_str());
+    _exit(failed);
+  };
+  cluster::mini_cluster_options cluster_options;
+  cluster_options.settings = options.settings;
+  cluster_options.task_executors = options.task_managers;
+  cluster_options.slots = slots_of_each(options, job);
+  HEADRACE_TRY(cluster_options.memory_bytes,
+               cluster::managed_memory_bytes(options.settings, cluster::machine_memory_bytes(),
+                                             options.task_managers));
+  cluster_options.directory = directory.path();
+
+  const auto node = actors::make_node(node_options);
+  cluster::mini_cluster cluster(*node, files, loader, std::move(cluster_options));
+  const auto run = [&]() -> result<int> {
+    HEADRACE_CHECK(cluster.start());
+    if (cluster.rest_port() != 0 && !options.quiet)
+      std::fprintf(stderr, "REST interface: http://%s:%u\n",
+                   options.settings.get_text("rest.bind-address").c_str(),
+                   static_cast<unsigned>(cluster.rest_port()));
+    scheduler::job_client client(*node, cluster.dispatcher(), cluster.blob_server());
+    local_access access(client);
+    return run_on(access, files, job, options);
+  };
+  auto code = run();
+  node->shut_down();
+  return code;
+}
+
+result<int> run_on_cluster(file_system& files, graph::job_graph& job, const run_options& options) {
+  HEADRACE_TRY(const auto target, client::parse_target(options.target));
+  HEADRACE_TRY(const auto cluster,
+               client::remote_cluster::connect(options.settings, files, target));
+  remote_access access(
+      *cluster, [] { return signals_taken.load() > 0; },
+      [&options](const std::string& words) {
+        if (!options.quiet)
+          std::fprintf(stderr, "headrace: %s\n", words.c_str());
+      });
+  return run_on(access, files, job, options);
 }
 
 } // namespace
@@ -167,32 +234,13 @@ int run_job(const run_options& options) {
     built->graph.checkpoints.allow_non_restored_state = options.allow_non_restored_state;
   }
 
+  const auto random = make_system_random();
+  built->graph.id = random->next_id<job_id>();
   std::signal(SIGINT, take_signal);
   std::signal(SIGTERM, take_signal);
-  const working_directory directory(*files, options.settings);
-  actors::node_options node_options;
-  node_options.name = "run";
-  node_options.log = logger::to("", level_of(options.settings));
-  node_options.on_fatal = [](const error& cause) {
-    std::fprintf(stderr, "headrace: fatal: %s\n", to_string(cause).c_str());
-    _exit(failed);
-  };
-  cluster::mini_cluster_options cluster_options;
-  cluster_options.settings = options.settings;
-  cluster_options.task_executors = options.task_managers;
-  cluster_options.slots = slots_of_each(options, built->graph);
-  const auto memory = cluster::managed_memory_bytes(
-      options.settings, cluster::machine_memory_bytes(), options.task_managers);
-  if (!memory)
-    return complain(memory.error());
-  cluster_options.memory_bytes = *memory;
-  cluster_options.directory = directory.path();
-
-  const auto node = actors::make_node(node_options);
-  cluster::mini_cluster cluster(*node, *files, loader, std::move(cluster_options));
-  built->graph.id = node->environment().random.next_id<job_id>();
-  auto code = run_on(*node, cluster, *files, built->graph, options);
-  node->shut_down();
+  const auto code = options.target.empty()
+                        ? run_in_this_process(loader, *files, built->graph, options)
+                        : run_on_cluster(*files, built->graph, options);
   return code ? *code : complain(code.error());
 }
 

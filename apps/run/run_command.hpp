@@ -17,15 +17,18 @@ struct run_options {
   std::int32_t task_managers = 1;
   std::string restore_from; ///< a checkpoint's directory; empty: none
   bool allow_non_restored_state = false;
-  bool quiet = false; ///< no progress, no summary
+  std::string target;       ///< REST port of a cluster; empty: a cluster in this process
+  bool is_detached = false; ///< submits, and does not wait
+  bool is_json = false;     ///< prints the job's id or how it ended as JSON
+  bool quiet = false;       ///< no progress, no summary
 };
 
 /// What the process ends with.
 enum exit_code : int { finished = 0, failed = 1, bad_usage = 2, canceled = 3 };
 
-/// Runs a job in this process, in a cluster of its own: loads it, submits it, shows progress on
-/// standard error, prints collected rows on standard output, waits for its end. SIGINT and SIGTERM
-/// cancel it; a second one ends the process.
+/// Runs a job in this process, in a cluster of its own, or on the cluster that is named: loads it,
+/// submits it, shows progress on standard error, prints collected rows on standard output, waits
+/// for its end. SIGINT and SIGTERM cancel it; a second one ends this process.
 int run_job(const run_options& options);
 
 } // namespace headrace::run

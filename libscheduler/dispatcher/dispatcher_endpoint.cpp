@@ -100,12 +100,18 @@ void dispatcher_endpoint::on_start() { recover(); }
 void dispatcher_endpoint::recover() {
   struct loaded {
     result<std::vector<stored_job>> jobs = std::vector<stored_job>();
+    std::vector<message<schema::JobEnded>> ended;
     std::vector<error> refused;
   };
   auto read = std::make_shared<loaded>();
   on_store(
       [read](job_store& store) -> status {
         read->jobs = store.load(read->refused);
+        auto ended = store.load_ended(read->refused);
+        if (ended)
+          read->ended = std::move(*ended);
+        else
+          read->refused.push_back(ended.error());
         return {};
       },
       [this, read](const status&) {
@@ -115,6 +121,8 @@ void dispatcher_endpoint::recover() {
           fatal({errc::storage_failed, "stored jobs cannot be read", read->jobs.error()});
           return;
         }
+        for (const auto& how : read->ended)
+          book_.remember(read_id<job_id>(how.view()->getResult().getJob()), how);
         for (stored_job& stored : *read->jobs) {
           auto job = std::make_shared<const graph::job_graph>(std::move(stored.graph));
           if (!book_.add(job->id, job->name, environment().time.wall_ms()))
@@ -447,12 +455,19 @@ void dispatcher_endpoint::after_end(const job_id& job) {
         back.fail(unknown(job));
     }
   }
-  on_store([job](job_store& store) { return store.remove(job); },
-           [this, job](const status& removed) {
-             if (!removed)
-               log().error("ended job not removed from the store",
-                           {{"job", to_string(job)}, {"cause", to_string(removed.error())}});
-           });
+  const auto* last = book_.find_ended(job);
+  on_store(
+      [job, how = last == nullptr ? message<schema::JobEnded>()
+                                  : last->how](job_store& store) -> status {
+        const auto kept = how.is_empty() ? status() : store.put_ended(job, how);
+        HEADRACE_CHECK(store.remove(job)); // else it would run again
+        return kept;
+      },
+      [this, job](const status& removed) {
+        if (!removed)
+          log().error("end of a job not stored",
+                      {{"job", to_string(job)}, {"cause", to_string(removed.error())}});
+      });
 }
 
 void dispatcher_endpoint::on_store(store_step step, store_then then) {

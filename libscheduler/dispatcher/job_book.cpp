@@ -25,13 +25,18 @@ bool job_book::started(const job_id& job, actors::address master, fencing_token 
 bool job_book::ended(const job_id& job, message<schema::JobEnded> how) {
   if (running_.erase(job) == 0)
     return false;
-  ended_[job] = {std::move(how)};
+  remember(job, std::move(how));
+  return true;
+}
+
+void job_book::remember(const job_id& job, message<schema::JobEnded> how) {
+  if (!ended_.insert_or_assign(job, ended_job{std::move(how)}).second)
+    return;
   order_.push_back(job);
   while (order_.size() > ended_max_) {
     ended_.erase(order_.front());
     order_.pop_front();
   }
-  return true;
 }
 
 bool job_book::master_lost(const job_id& job, const error& cause, std::int64_t now_ms) {

@@ -41,6 +41,8 @@ public:
   /// The job has ended. Forgets the oldest ended job when there are too many.
   /// @returns false when it was not running
   bool ended(const job_id& job, message<schema::JobEnded> how);
+  /// A job ended before this book was begun.
+  void remember(const job_id& job, message<schema::JobEnded> how);
   /// The master of a job ended without saying how the job did: makes it a failed one.
   bool master_lost(const job_id& job, const error& cause, std::int64_t now_ms);
 

@@ -3,7 +3,9 @@
 #include "libgraph/job_graph/job_graph_codec.hpp"
 #include "libactors/message/message.hpp"
 
+#include <algorithm>
 #include <charconv>
+#include <deque>
 #include <map>
 #include <utility>
 
@@ -13,7 +15,9 @@ namespace {
 
 constexpr std::string_view graph_suffix = ".job";
 constexpr std::string_view generation_suffix = ".generation";
+constexpr std::string_view ended_suffix = ".ended";
 constexpr std::uint64_t generation_bytes_max = 64;
+constexpr std::size_t ended_jobs_max = 100;
 constexpr std::uint64_t graph_bytes_max = std::uint64_t{64} << 20U;
 
 class memory_job_store final : public job_store {
@@ -34,9 +38,20 @@ public:
     }
     return all;
   }
+  status put_ended(const job_id& /*job*/, const message<schema::JobEnded>& how) override {
+    ended_.push_back(how);
+    if (ended_.size() > ended_jobs_max)
+      ended_.pop_front();
+    return {};
+  }
+  result<std::vector<message<schema::JobEnded>>>
+  load_ended(std::vector<error>& /*refused*/) override {
+    return std::vector(ended_.begin(), ended_.end());
+  }
 
 private:
   std::map<job_id, stored_job> jobs_;
+  std::deque<message<schema::JobEnded>> ended_;
 };
 
 class file_job_store final : public job_store {
@@ -76,7 +91,53 @@ public:
     return all;
   }
 
+  status put_ended(const job_id& job, const message<schema::JobEnded>& how) override {
+    HEADRACE_CHECK(files_.create_directories(directory_));
+    const auto bytes = how.untyped().words().asChars();
+    HEADRACE_CHECK(
+        files_.write_atomically(path_of(job, ended_suffix), {bytes.begin(), bytes.size()}));
+    HEADRACE_TRY(auto ended, list_ended());
+    for (std::size_t i = 0; i + ended_jobs_max < ended.size(); ++i)
+      HEADRACE_CHECK(files_.remove(ended[i].path));
+    return {};
+  }
+  result<std::vector<message<schema::JobEnded>>> load_ended(std::vector<error>& refused) override {
+    std::vector<message<schema::JobEnded>> all;
+    HEADRACE_TRY(const auto ended, list_ended());
+    for (const auto& entry : ended) {
+      auto how = read_ended(entry.path);
+      if (how)
+        all.push_back(std::move(*how));
+      else
+        refused.emplace_back(how.error().code, "end of a job cannot be read: " + entry.path,
+                             how.error());
+    }
+    return all;
+  }
+
 private:
+  /// Oldest first.
+  result<std::vector<file_info>> list_ended() {
+    auto entries = files_.list(directory_);
+    if (!entries && entries.error().code == errc::file_not_found)
+      return std::vector<file_info>();
+    if (!entries)
+      return std::move(entries).error();
+    std::erase_if(*entries, [](const file_info& entry) {
+      return entry.is_directory || !entry.path.ends_with(ended_suffix);
+    });
+    std::stable_sort(entries->begin(), entries->end(), [](const file_info& a, const file_info& b) {
+      return a.modified_ms < b.modified_ms;
+    });
+    return entries;
+  }
+  result<message<schema::JobEnded>> read_ended(const std::string& path) {
+    HEADRACE_TRY(auto bytes, files_.read_all(path, graph_bytes_max));
+    return checked_read([&]() -> result<message<schema::JobEnded>> {
+      HEADRACE_TRY(auto words, validate_message(type_id_of<schema::JobEnded>(), bytes));
+      return message<schema::JobEnded>(std::move(words));
+    });
+  }
   std::string path_of(const job_id& job, std::string_view suffix) const {
     return directory_ + "/" + to_string(job) + std::string(suffix);
   }

@@ -178,6 +178,7 @@ private:
   std::int64_t manager_heard_us_ = 0;
   std::int64_t unregistered_since_us_ = 0;
   std::chrono::milliseconds registration_retry_{0};
+  std::string told_failure_; // why the last registration failed
 };
 
 /// Whether any operator or edge of the vertex calls a function of the job's code.

@@ -63,6 +63,7 @@ void task_executor_endpoint::register_at_manager() {
         manager_token_ = read_id<fencing_token>(view->getAccepted().getToken());
         manager_heard_us_ = now_us();
         registration_retry_ = settings_.registration_retry_least;
+        told_failure_.clear();
         log().info("registered at the resource manager",
                    {{"slots", std::to_string(settings_.slots)}});
         monitor(manager_);
@@ -83,7 +84,10 @@ void task_executor_endpoint::retry_registration(const error& cause) {
            "task executor could not register at a resource manager in time", cause});
     return;
   }
-  log().debug("registration failed", {{"cause", to_string(cause)}});
+  if (auto words = to_string(cause); words != told_failure_) { // not each time again
+    log().warn("registration failed, it is tried again", {{"cause", words}});
+    told_failure_ = std::move(words);
+  }
   after(registration_retry_, [this] { find_manager(); });
   registration_retry_ = std::min(registration_retry_ * 2, settings_.registration_retry_most);
 }

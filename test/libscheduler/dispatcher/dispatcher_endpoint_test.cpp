@@ -114,6 +114,22 @@ TEST_CASE("a checkpoint that does not come in time does not hold up the end of t
   CHECK(cluster.wait_for(*job, "running"));
 }
 
+TEST_CASE("who asks the next dispatcher for a job that has ended hears how it ended") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  const auto job = cluster.client->submit(source_to_sink(2, 4).job());
+  REQUIRE(cluster.run_until_running(4));
+  cluster.finish(*job);
+  REQUIRE(cluster.client->wait(*job)->state == job_state::finished);
+  cluster.node->run(100'000);
+
+  restart(cluster);
+
+  CHECK(cluster.client->wait(*job)->state == job_state::finished);
+  CHECK(cluster.client->status(*job)->name == source_to_sink(2, 4).job().name);
+  CHECK(cluster.client->submit(source_to_sink(2, 4).job()).error().code == errc::duplicate_job);
+}
+
 TEST_CASE("who asks before the stored jobs are read gets an answer once they are") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(testing::seed());

@@ -2,6 +2,7 @@
 
 #include "test/libscheduler/testing_cluster.hpp"
 #include "test/support/testing_file_system.hpp"
+#include "libactors/message/ids_codec.hpp"
 
 #include <doctest/doctest.h>
 
@@ -60,6 +61,29 @@ TEST_CASE("each load gives a job its next generation, in a file and in memory") 
     CHECK(store->load(refused)->at(0).generation == 1);
     CHECK(refused.empty());
   }
+}
+
+TEST_CASE("ends of jobs are kept, the oldest forgotten, a broken one named") {
+  testing::testing_file_system files;
+  for (auto make : {+[](headrace::file_system& over) { return make_file_job_store(over, "/jobs"); },
+                    +[](headrace::file_system&) { return make_memory_job_store(); }}) {
+    std::vector<error> refused;
+    const auto store = make(files);
+    CHECK(store->load_ended(refused)->empty());
+    for (std::uint64_t number = 1; number <= 103; ++number) {
+      message_builder<schema::JobEnded> how;
+      write(how->initResult().initJob(), job_id{3, number});
+      REQUIRE(store->put_ended({3, number}, how.finish()));
+    }
+    CHECK(store->load_ended(refused)->size() == 100);
+    CHECK(store->load(refused)->empty());
+    CHECK(refused.empty());
+  }
+  files.put("/jobs/broken.ended", "no end");
+  std::vector<error> refused;
+  CHECK(make_file_job_store(files, "/jobs")->load_ended(refused)->size() == 100);
+  REQUIRE(refused.size() == 1);
+  CHECK(refused[0].message.find("broken.ended") != std::string::npos);
 }
 
 } // TEST_SUITE("scheduler/dispatcher/job_store")

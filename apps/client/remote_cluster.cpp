@@ -1,0 +1,127 @@
+#include "apps/client/remote_cluster.hpp"
+
+#include "apps/client/http_get.hpp"
+#include "apps/cluster/process_settings.hpp"
+#include "libactors/base/version.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <utility>
+
+namespace headrace::client {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds find_timeout{5'000};
+constexpr milliseconds goodbye_deadline{500};
+constexpr std::uint16_t default_port = 8081;
+
+struct found_cluster {
+  std::string version;
+  actors::host_port rpc;
+};
+
+result<found_cluster> read_cluster(const std::string& text, const actors::host_port& target) {
+  const auto page = nlohmann::json::parse(text, nullptr, false);
+  const auto about = page.is_object() ? page.find("jobmanager") : page.end();
+  if (page.is_discarded() || !page.is_object() || about == page.end())
+    return error(errc::malformed_message,
+                 "what listens there is no Headrace cluster: " + to_string(target));
+  found_cluster out;
+  out.version = page.value("version", "");
+  if (!about->is_object())
+    return error(errc::peer_lost, "cluster takes no other processes: " + to_string(target));
+  out.rpc = {about->value("rpc-address", ""), about->value("rpc-port", std::uint16_t{0})};
+  if (out.rpc.host.empty() || out.rpc.host == "0.0.0.0")
+    out.rpc.host = target.host; // it listens everywhere
+  return out;
+}
+
+bool is_absence(const error& why) {
+  return why.code == errc::peer_lost || why.code == errc::timed_out ||
+         why.code == errc::connection_failed;
+}
+
+/// Says what to do about a cluster that cannot be reached.
+error explain(const error& why, const actors::host_port& target) {
+  if (!is_absence(why))
+    return why;
+  return {why.code,
+          "no cluster answers at " + to_string(target) +
+              "; start one with headrace node, or name another one's REST port with --target "
+              "HOST:PORT",
+          why};
+}
+
+} // namespace
+
+result<actors::host_port> parse_target(std::string_view text) {
+  const auto colon = text.rfind(':');
+  actors::host_port out{std::string(text.substr(0, colon)), default_port};
+  if (out.host.empty())
+    out.host = "127.0.0.1";
+  if (colon == std::string_view::npos)
+    return out;
+  const auto digits = text.substr(colon + 1);
+  const auto* end = digits.data() + digits.size();
+  const auto [stop, failed] = std::from_chars(digits.data(), end, out.port);
+  if (failed != std::errc() || stop != end || out.port == 0)
+    return error(errc::bad_usage,
+                 "--target wants HOST:PORT, the REST port of a cluster: " + std::string(text));
+  return out;
+}
+
+result<std::unique_ptr<remote_cluster>> remote_cluster::connect(const configuration& settings,
+                                                                file_system& files,
+                                                                const actors::host_port& target) {
+  std::unique_ptr<remote_cluster> made(new remote_cluster(target));
+  actors::node_options options;
+  options.name = "client";
+  options.scheduler_threads = 1;
+  options.executor_threads = 2;
+  options.shutdown_deadline = milliseconds(2'000);
+  if (settings.is_set("log.level") || settings.is_set("log.file"))
+    options.log = logger::to(settings.get_text("log.file"), cluster::log_level_of(settings));
+  made->node_ = actors::make_node(std::move(options));
+  HEADRACE_TRY(auto rpc_settings,
+               actors::read_rpc_settings(settings, files, actors::process_role::task_manager));
+  rpc_settings.bind = {"127.0.0.1", 0}; // nobody dials a client
+  rpc_settings.advertised_host.clear();
+  HEADRACE_TRY(made->rpc_, actors::rpc_system::start(*made->node_, rpc_settings));
+  HEADRACE_CHECK(made->find_again());
+  return made;
+}
+
+remote_cluster::~remote_cluster() {
+  client_.reset();
+  if (node_)
+    node_->shut_down();
+  if (rpc_)
+    rpc_->shut_down(goodbye_deadline);
+}
+
+status remote_cluster::find_again() {
+  const auto page = http_get(target_, "/debug/cluster", find_timeout);
+  if (!page)
+    return explain(page.error(), target_);
+  HEADRACE_TRY(const auto found, read_cluster(*page, target_));
+  if (found.version != version())
+    return error(errc::registration_refused,
+                 "cluster is of another version; use the headrace of its version: cluster " +
+                     found.version + ", this " + std::string(version()));
+  auto job_manager = rpc_->connect_and_wait(found.rpc, find_timeout);
+  if (!job_manager)
+    return explain(job_manager.error(), target_);
+  client_.emplace(*node_, actors::address{*job_manager, "dispatcher", 0},
+                  actors::address{*job_manager, "blob_server", 0});
+  return {};
+}
+
+bool remote_cluster::is_away(const error& failure) {
+  return is_absence(failure) || failure.code == errc::shut_down ||
+         failure.code == errc::endpoint_not_found || failure.code == errc::connection_refused;
+}
+
+} // namespace headrace::client

@@ -1,0 +1,49 @@
+#pragma once
+
+#include "libscheduler/client/job_client.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/option.hpp"
+#include "libactors/transport/rpc_system.hpp"
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace headrace::client {
+
+/// Where a cluster is looked for when nothing is named.
+inline constexpr std::string_view default_target = "127.0.0.1:8081";
+
+/// Reads HOST:PORT, HOST or :PORT. @errors bad_usage
+result<actors::host_port> parse_target(std::string_view text);
+
+/// A cluster of other processes, as its clients see it: found by its REST port, spoken to over its
+/// job manager's RPC port. One thread.
+class remote_cluster {
+public:
+  /// @errors peer_lost, timed_out  no cluster answers: with what to do
+  /// @errors registration_refused  another version, another cluster id, a wrong secret
+  static result<std::unique_ptr<remote_cluster>>
+  connect(const configuration& settings, file_system& files, const actors::host_port& target);
+  ~remote_cluster();
+  remote_cluster(const remote_cluster&) = delete;
+  remote_cluster& operator=(const remote_cluster&) = delete;
+
+  actors::node& node() { return *node_; }
+  scheduler::job_client& client() { return *client_; }
+  /// Finds the job manager anew, which may be another instance. As `connect`.
+  status find_again();
+  /// Whether the job manager went away meanwhile, so that `find_again` may help.
+  static bool is_away(const error& failure);
+
+private:
+  remote_cluster(actors::host_port target) : target_(std::move(target)) {}
+
+  actors::host_port target_;
+  std::unique_ptr<actors::node> node_;
+  std::unique_ptr<actors::rpc_system> rpc_;
+  std::optional<scheduler::job_client> client_;
+};
+
+} // namespace headrace::client

@@ -1,0 +1,76 @@
+#include "apps/node/process_files.hpp"
+
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include <utility>
+
+namespace headrace::node {
+
+result<directory_lock> directory_lock::take(const std::string& directory) {
+  const auto path = directory + "/lock";
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor < 0)
+    return error(errc::storage_failed,
+                 "cannot open " + path + ": " + std::string(std::strerror(errno)));
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    const int why = errno;
+    ::close(descriptor);
+    if (why != EWOULDBLOCK)
+      return error(errc::storage_failed,
+                   "cannot lock " + path + ": " + std::string(std::strerror(why)));
+    return error(errc::bad_usage,
+                 "another job manager uses the directory; give this one its own with -D "
+                 "high-availability.storageDir=DIRECTORY: " +
+                     directory);
+  }
+  return directory_lock(descriptor);
+}
+
+directory_lock::directory_lock(directory_lock&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+directory_lock::~directory_lock() {
+  if (descriptor_ >= 0)
+    ::close(descriptor_); // the lock goes with it
+}
+
+working_directory::working_directory(file_system& files, const std::string& base,
+                                     const std::string& name)
+    : files_(files), path_(base + "/" + name + "-" + std::to_string(getpid())) {
+  const auto start = base + "/" + name + "-";
+  if (const auto entries = files.list(base)) {
+    for (const auto& entry : *entries) {
+      if (!entry.is_directory || !entry.path.starts_with(start))
+        continue;
+      pid_t owner = 0;
+      const auto* end = entry.path.data() + entry.path.size();
+      const auto [stop, failed] = std::from_chars(entry.path.data() + start.size(), end, owner);
+      const bool is_ours = failed == std::errc() && stop == end && owner > 0;
+      if (is_ours && ::kill(owner, 0) != 0 && errno == ESRCH)
+        static_cast<void>(files.remove_tree(entry.path));
+    }
+  }
+  static_cast<void>(files.remove_tree(path_)); // of one that had this pid before
+}
+
+working_directory::~working_directory() { static_cast<void>(files_.remove_tree(path_)); }
+
+told_files::~told_files() {
+  for (const auto& path : paths_)
+    static_cast<void>(files_.remove(path));
+}
+
+status told_files::write(const std::string& path, const std::string& content) {
+  if (path.empty())
+    return {};
+  HEADRACE_CHECK(files_.write_atomically(path, content));
+  paths_.push_back(path);
+  return {};
+}
+
+} // namespace headrace::node
