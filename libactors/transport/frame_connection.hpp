@@ -28,6 +28,7 @@ public:
   /// dropped when they have been written.
   /// @errors queue_full  more would wait than the connection's bound (one frame may always wait)
   /// @errors peer_lost   the connection is closed
+  /// @errors message_too_large  the header or the body is larger than the other side takes
   virtual status send(outgoing_frame frame) = 0;
   /// Bytes that were given to `send` and are not with the operating system yet.
   virtual std::size_t queued_bytes() const = 0;

@@ -277,6 +277,14 @@ caf::intrusive_ptr<socket_scribe> socket_connection::scribe() const {
 }
 
 status socket_connection::send(outgoing_frame frame) {
+  if (frame.header.size() > limits::frame_header_bytes_max ||
+      frame.body_bytes() > limits::frame_body_bytes_max) {
+    return error(errc::message_too_large,
+                 "frame too large: header of " + std::to_string(frame.header.size()) +
+                     " bytes, at most " + std::to_string(limits::frame_header_bytes_max) +
+                     ", body of " + std::to_string(frame.body_bytes()) + " bytes, at most " +
+                     std::to_string(limits::frame_body_bytes_max));
+  }
   const auto bytes = frame.size_bytes();
   caf::intrusive_ptr<socket_scribe> woken;
   std::size_t waiting = 0;

@@ -130,6 +130,21 @@ TEST_CASE("frames arrive whole, in order and aligned; a full queue drains") {
   stream(pair, 1'000, 50'000, 5);
 }
 
+TEST_CASE("a frame that the other side would not take is an error here") {
+  data_pair pair;
+  for (auto frame : {numbered(1, limits::frame_body_bytes_max + 1, 1),
+                     numbered(1, limits::frame_body_bytes_max / 2 + 1, 2)}) {
+    const auto sent = pair.there->send(std::move(frame));
+    REQUIRE(!sent);
+    CHECK(sent.error().code == errc::message_too_large);
+  }
+  auto frame = numbered(1, limits::frame_body_bytes_max, 1);
+  CHECK(pair.there->send(frame));
+  CHECK(pair.at_two->take().body.size() == limits::frame_body_bytes_max);
+  frame.header = byte_string(limits::frame_header_bytes_max + 1, 'h');
+  CHECK(!pair.there->send(std::move(frame)));
+}
+
 TEST_CASE("the other side sends over the same connection") {
   data_pair pair;
   const auto back = pair.back.get_future().get();
