@@ -6,7 +6,7 @@
 namespace headrace::cluster {
 
 std::string mail_name(std::string_view actor_kind, std::uint32_t mail) {
-  if (actor_kind == "subtask" || actor_kind == "task_executor")
+  if (actor_kind == "subtask" || actor_kind == "task_executor" || actor_kind == "connection")
     return std::string(name_of(static_cast<task::mail_kind>(mail)));
   if (actor_kind == "rest_endpoint")
     return mail == actors::http_mail::kind ? "http_request" : "";

@@ -34,9 +34,22 @@ constexpr std::string_view name_of(mail_kind kind) {
     return "task_control";
   case mail_kind::task_report:
     return "task_report";
-  default:
-    return {};
+  case mail_kind::remote_data:
+    return "remote_data";
+  case mail_kind::remote_opened:
+    return "remote_opened";
+  case mail_kind::outgoing_data:
+    return "outgoing_data";
+  case mail_kind::outgoing_credit:
+    return "outgoing_credit";
+  case mail_kind::connection_order:
+    return "connection_order";
+  case mail_kind::connection_report:
+    return "connection_report";
+  case mail_kind::link_event:
+    return "link_event";
   }
+  return {};
 }
 
 } // namespace headrace::task
