@@ -3,6 +3,7 @@
 #include "apps/node/node_subcommand.hpp"
 #include "apps/run/option_list.hpp"
 #include "apps/run/run_command.hpp"
+#include "apps/shell/shell_command.hpp"
 #include "libactors/base/version.hpp"
 
 #include <CLI/CLI.hpp>
@@ -37,7 +38,9 @@ int run_command(int argc, char** argv) {
               "  headrace run libword_count.so --parallelism 2 -- --input DIR --output DIR\n"
               "Ctrl-C cancels the job, also on a cluster; a second one ends this process alone.\n"
               "Exit code: 0 finished, 1 failed, 2 bad usage, 3 canceled.");
-  run->add_option("job", run_options.job, "The job: a shared object (.so)")->required();
+  run->add_option("job", run_options.job,
+                  "The job: a shared object (.so), or a script that submits some (.lua)")
+      ->required();
   run->add_option(
          "-p,--parallelism", run_options.parallelism,
          "Subtasks of operators that set none (default: the number of cores, on a cluster 1)")
@@ -60,6 +63,17 @@ int run_command(int argc, char** argv) {
   node::node_subcommand node(app);
   client::cluster_subcommands commands(app);
 
+  shell::shell_options shell_options;
+  auto* shell = app.add_subcommand("shell", "Submit jobs and look after them: typed, or by script");
+  shell->footer(
+      "Starts a cluster in this process. Type help for its commands; docs/shell.md tells\n"
+      "of them, and of Lua scripts. Arguments of a script stand behind --.\n"
+      "Exit code: 0 all well, 1 something failed, 2 bad usage, 3 interrupted.");
+  shell->add_option("script", shell_options.script, "A .lua script, or a file of commands");
+  shell->add_option("-e", shell_options.text, "Commands, separated by ;");
+  shell->add_option("--config", config, "A headrace.yaml with settings");
+  shell->add_option("-D", defines, "A setting: key=value (may come several times)")
+      ->allow_extra_args(false);
   const auto* options = app.add_subcommand("options", "List all settings, as docs/options.md");
 
   try {
@@ -85,6 +99,16 @@ int run_command(int argc, char** argv) {
   if (const auto read = cluster::read_settings(config, defines, run_options.settings); !read) {
     std::fprintf(stderr, "headrace: %s\n", to_string(read.error()).c_str());
     return run::bad_usage;
+  }
+  if (shell->parsed() || run_options.job.ends_with(".lua")) {
+    shell_options.settings = run_options.settings;
+    shell_options.arguments = run_options.arguments;
+    if (!shell->parsed())
+      shell_options.script = run_options.job;
+    if (run_options.parallelism > 0)
+      static_cast<void>(shell_options.settings.set("parallelism.default",
+                                                   std::to_string(run_options.parallelism)));
+    return shell::run_shell(shell_options);
   }
   return run::run_job(run_options);
 }

@@ -127,6 +127,7 @@ HOMES = [
     (r"(capnp|kj)/", ["schema", "libactors", "libgraph", "libstate/handle"]),
     (r"date/", ["libgraph/expression", "libgraph/types"]),
     (r"doctest/", TESTS),
+    (r"editline/", ["apps/shell"]),
     (r"fast_float/", []),
     (r"fmt/", []),
     (r"[a-z]mmintrin\.h", ["libtask/format"]),

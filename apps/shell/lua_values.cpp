@@ -1,0 +1,162 @@
+#include "apps/shell/lua_values.hpp"
+
+#include "apps/shell/shell_words.hpp"
+#include "libactors/base/clock.hpp"
+
+#include <lua.hpp>
+
+namespace headrace::shell {
+namespace {
+
+void set(lua_State* lua, const char* key, std::string_view text) {
+  lua_pushlstring(lua, text.data(), text.size());
+  lua_setfield(lua, -2, key);
+}
+void set(lua_State* lua, const char* key, std::int64_t number) {
+  lua_pushinteger(lua, number);
+  lua_setfield(lua, -2, key);
+}
+void set(lua_State* lua, const char* key, std::uint64_t number) {
+  set(lua, key, static_cast<std::int64_t>(number));
+}
+void set_real(lua_State* lua, const char* key, double number) {
+  lua_pushnumber(lua, number);
+  lua_setfield(lua, -2, key);
+}
+/// Nothing is set when nothing failed.
+void set_failure(lua_State* lua, const char* key, const error& failure) {
+  if (failure.code != errc::none)
+    set(lua, key, to_string(failure));
+}
+
+void push_vertex(lua_State* lua, const scheduler::vertex_status& vertex) {
+  lua_newtable(lua);
+  set(lua, "id", to_string(vertex.id));
+  set(lua, "name", vertex.name);
+  set(lua, "parallelism", static_cast<std::int64_t>(vertex.parallelism));
+  set(lua, "records_in", vertex.records_in);
+  set(lua, "records_out", vertex.records_out);
+  set(lua, "skipped_records", vertex.skipped_records);
+  set(lua, "late_records", vertex.late_records);
+  set_real(lua, "busy", static_cast<double>(vertex.busy_share));
+  set_real(lua, "back_pressured", static_cast<double>(vertex.back_pressured_share));
+  set_real(lua, "idle", static_cast<double>(vertex.idle_share));
+}
+
+error wrong(std::string_view what) { return {errc::bad_usage, "submit: " + std::string(what)}; }
+
+/// A list of texts or numbers at the top of the stack.
+status read_texts(lua_State* lua, std::vector<std::string>& into) {
+  if (!lua_istable(lua, -1))
+    return wrong("arguments is a list");
+  const auto count = static_cast<lua_Integer>(lua_rawlen(lua, -1));
+  for (lua_Integer i = 1; i <= count; ++i) {
+    lua_rawgeti(lua, -1, i);
+    const char* text = lua_tostring(lua, -1);
+    if (text == nullptr)
+      return wrong("arguments are texts");
+    into.emplace_back(text);
+    lua_pop(lua, 1);
+  }
+  return {};
+}
+
+status read_settings(lua_State* lua, configuration& into) {
+  if (!lua_istable(lua, -1))
+    return wrong("settings is a table: [\"key\"] = value");
+  for (lua_pushnil(lua); lua_next(lua, -2) != 0; lua_pop(lua, 1)) {
+    if (lua_type(lua, -2) != LUA_TSTRING)
+      return wrong("settings is a table: [\"key\"] = value");
+    const char* value = lua_isboolean(lua, -1) ? (lua_toboolean(lua, -1) != 0 ? "true" : "false")
+                                               : lua_tostring(lua, -1);
+    if (value == nullptr)
+      return wrong("a setting is a text, a number, or true or false");
+    HEADRACE_CHECK(into.set(lua_tostring(lua, -2), value));
+  }
+  return {};
+}
+
+status read_field(lua_State* lua, std::string_view key, submission& into) {
+  if (key == "arguments")
+    return read_texts(lua, into.arguments);
+  if (key == "settings")
+    return read_settings(lua, into.settings);
+  if (key != "parallelism")
+    return wrong("unknown field " + std::string(key) +
+                 ", known are arguments, parallelism and settings");
+  int is_number = 0;
+  const auto number = lua_tointegerx(lua, -1, &is_number);
+  if (is_number == 0 || number < 1 || number > graph::max_parallelism_limit)
+    return wrong("parallelism is a number from 1 to " +
+                 std::to_string(graph::max_parallelism_limit));
+  into.parallelism = static_cast<std::int32_t>(number);
+  return {};
+}
+
+} // namespace
+
+void push_texts(lua_State* lua, const std::vector<std::string>& texts) {
+  lua_createtable(lua, static_cast<int>(texts.size()), 0);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    lua_pushlstring(lua, texts[i].data(), texts[i].size());
+    lua_rawseti(lua, -2, static_cast<lua_Integer>(i + 1));
+  }
+}
+
+void push_status(lua_State* lua, const scheduler::job_status& status) {
+  lua_newtable(lua);
+  set(lua, "id", to_string(status.id));
+  set(lua, "name", status.name);
+  set(lua, "state", scheduler::name_of(status.state));
+  set(lua, "restarts", static_cast<std::int64_t>(status.restarts));
+  set(lua, "checkpoints", static_cast<std::int64_t>(status.completed_checkpoints));
+  set(lua, "last_checkpoint", status.last_checkpoint);
+  set(lua, "last_checkpoint_path", status.last_checkpoint_path);
+  set(lua, "restored_checkpoint", status.restored_checkpoint);
+  set(lua, "records", records_of(status));
+  set_real(lua, "runtime",
+           static_cast<double>(runtime_ms(status, system_clock().wall_ms())) / 1000.0);
+  set(lua, "waiting_for", status.waiting_for);
+  set_failure(lua, "failure", status.failure);
+  lua_createtable(lua, static_cast<int>(status.vertices.size()), 0);
+  for (std::size_t i = 0; i < status.vertices.size(); ++i) {
+    push_vertex(lua, status.vertices[i]);
+    lua_rawseti(lua, -2, static_cast<lua_Integer>(i + 1));
+  }
+  lua_setfield(lua, -2, "vertices");
+}
+
+void push_actors(lua_State* lua, const actor_listing& listing) {
+  lua_createtable(lua, static_cast<int>(listing.actors.size()), 1);
+  lua_Integer at = 0;
+  for (const auto& [actor, has_failed] : listing.actors) {
+    lua_newtable(lua);
+    set(lua, "id", actor.id);
+    set(lua, "name", actor.name);
+    set(lua, "kind", actor.kind);
+    set(lua, "parent", actor.parent);
+    set(lua, "node", actor.node);
+    set(lua, "state", has_failed ? std::string_view("failed") : name_of(actor.state));
+    set(lua, "queue", actor.queue_depth);
+    set(lua, "taken", actor.taken);
+    set(lua, "refused", actor.refused);
+    set_real(lua, "busy", static_cast<double>(actor.busy_us) / 1e6);
+    set_failure(lua, "error", actor.last_error);
+    lua_rawseti(lua, -2, ++at);
+  }
+  push_texts(lua, listing.silent_nodes);
+  lua_setfield(lua, -2, "silent");
+}
+
+status read_submission(lua_State* lua, int index, submission& into) {
+  if (!lua_istable(lua, index))
+    return wrong("the second argument is a table: {arguments = {…}, parallelism = 2}");
+  for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
+    if (lua_type(lua, -2) != LUA_TSTRING)
+      return wrong("fields have names: arguments, parallelism, settings");
+    HEADRACE_CHECK(read_field(lua, lua_tostring(lua, -2), into));
+  }
+  return {};
+}
+
+} // namespace headrace::shell

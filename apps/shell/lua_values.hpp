@@ -1,0 +1,24 @@
+#pragma once
+
+#include "apps/shell/shell_session.hpp"
+
+#include <string>
+#include <vector>
+
+struct lua_State;
+
+namespace headrace::shell {
+
+// Between C++ values and a script's. They push one value onto Lua's stack.
+
+void push_texts(lua_State* lua, const std::vector<std::string>& texts);
+/// id, name, state, restarts, checkpoints, records, runtime, failure, …, vertices.
+void push_status(lua_State* lua, const scheduler::job_status& status);
+/// A list of actors by number; silent nodes under "silent".
+void push_actors(lua_State* lua, const actor_listing& listing);
+
+/// Reads the table at `index`: arguments, parallelism, settings.
+/// @errors bad_usage  an unknown field, or one of another type; unknown_option, bad_option_value
+status read_submission(lua_State* lua, int index, submission& into);
+
+} // namespace headrace::shell

@@ -1,0 +1,136 @@
+#include "apps/shell/shell_command.hpp"
+
+#include "apps/cluster/cluster_access.hpp"
+#include "apps/shell/line_editor.hpp"
+#include "apps/shell/lua_script.hpp"
+#include "apps/shell/shell_commands.hpp"
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace headrace::shell {
+namespace {
+
+constexpr std::uint64_t script_bytes_max = std::uint64_t{16} << 20U;
+
+enum exit_code : int { well = 0, failed = 1, bad_usage = 2, interrupted = 3 };
+
+std::atomic<shell_session*> running_session{nullptr};
+
+extern "C" void interrupt_shell(int number) {
+  auto* session = running_session.load();
+  if (session == nullptr || session->is_interrupted())
+    _exit(128 + number);
+  session->interrupt();
+}
+
+/// Signals interrupt the session while this lives; a second one ends the process.
+class signal_guard {
+public:
+  explicit signal_guard(shell_session& session) {
+    running_session.store(&session);
+    std::signal(SIGINT, interrupt_shell);
+    std::signal(SIGTERM, interrupt_shell);
+  }
+  ~signal_guard() {
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+    running_session.store(nullptr);
+  }
+  signal_guard(const signal_guard&) = delete;
+  signal_guard& operator=(const signal_guard&) = delete;
+};
+
+void print(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fflush(stdout);
+}
+
+void complain(const error& failure) {
+  std::fprintf(stderr, "headrace: %s\n", to_string(failure).c_str());
+}
+
+int code_of(const error& failure, const shell_session& session) {
+  if (session.is_interrupted())
+    return interrupted;
+  return failure.has(errc::bad_usage) || failure.has(errc::unknown_option) ||
+                 failure.has(errc::bad_option_value)
+             ? bad_usage
+             : failed;
+}
+
+std::string history_path() {
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? std::string() : std::string(home) + "/.headrace_history";
+}
+
+int run_terminal(shell_commands& commands, shell_session& session) {
+  line_editor editor(history_path(),
+                     [&](std::string_view before) { return commands.complete(before); });
+  while (!commands.is_over()) {
+    std::signal(SIGINT, SIG_IGN); // the editor takes it as a key
+    const auto line = editor.read("headrace> ");
+    if (!line)
+      break;
+    const signal_guard guard(session);
+    if (const auto done = commands.run_all(*line); !done)
+      complain(done.error());
+    session.clear_interrupt();
+  }
+  return well;
+}
+
+int run_with(shell_session& session, const shell_options& options, const std::string& script) {
+  shell_commands commands(session, options.settings, print);
+  const bool is_typed = options.script.empty() && options.text.empty();
+  if (is_typed && isatty(STDIN_FILENO) != 0)
+    return run_terminal(commands, session);
+
+  const signal_guard guard(session);
+  auto done = status();
+  if (options.script.ends_with(".lua"))
+    done = run_lua(session, script, {options.script, options.arguments, options.settings, print});
+  else if (!options.script.empty())
+    done = commands.run_all(script);
+  else if (!options.text.empty())
+    done = commands.run_all(options.text);
+  else {
+    std::string piped;
+    char buffer[4096];
+    for (std::size_t size = 0; (size = std::fread(&buffer[0], 1, sizeof(buffer), stdin)) > 0;)
+      piped.append(&buffer[0], size);
+    done = commands.run_all(piped);
+  }
+  if (done)
+    return well;
+  complain(done.error());
+  return code_of(done.error(), session);
+}
+
+} // namespace
+
+int run_shell(const shell_options& options) {
+  const auto files = make_local_file_system();
+  std::string script;
+  if (!options.script.empty()) {
+    auto read = files->read_all(options.script, script_bytes_max);
+    if (!read) {
+      complain(read.error());
+      return bad_usage;
+    }
+    script = std::move(*read);
+  }
+  api::object_loader loader(*files);
+  const auto started = cluster::start_local_cluster(*files, loader, options.settings);
+  if (!started) {
+    complain(started.error());
+    return failed;
+  }
+  shell_session session(**started, *files, loader);
+  return run_with(session, options, script);
+}
+
+} // namespace headrace::shell

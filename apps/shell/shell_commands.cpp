@@ -1,0 +1,275 @@
+#include "apps/shell/shell_commands.hpp"
+
+#include "apps/shell/shell_words.hpp"
+#include "libactors/base/clock.hpp"
+#include "libactors/base/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace headrace::shell {
+namespace {
+
+using std::chrono::milliseconds;
+
+error usage(std::string_view how) { return {errc::bad_usage, "usage: " + std::string(how)}; }
+
+result<std::int32_t> read_number(const std::string& text, std::string_view what) {
+  std::int32_t out = 0;
+  const auto* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, out);
+  if (read.ec != std::errc() || read.ptr != end || out < 0)
+    return error(errc::bad_usage, std::string(what) + " is a number: " + text);
+  return out;
+}
+
+/// "4 running, 2 finished".
+std::string tasks_text(const scheduler::vertex_status& vertex) {
+  std::string out;
+  for (std::size_t i = 0; i < vertex.tasks_by_state.size() && i < scheduler::task_state_count;
+       ++i) {
+    if (vertex.tasks_by_state[i] == 0)
+      continue;
+    out += (out.empty() ? "" : ", ") + std::to_string(vertex.tasks_by_state[i]) + ' ' +
+           std::string(scheduler::name_of(static_cast<scheduler::task_state>(i)));
+  }
+  return out;
+}
+
+} // namespace
+
+struct shell_commands::command {
+  std::string_view name;
+  std::string_view usage;
+  std::string_view what;
+  status (shell_commands::*run)(const words&);
+  bool takes_job = false;
+};
+
+const std::vector<shell_commands::command>& shell_commands::all() {
+  static const std::vector<command> table = {
+      {"submit", "submit JOB.so [-p N] [ARGUMENT...]", "start a job", &shell_commands::submit,
+       false},
+      {"wait", "wait [JOB [SECONDS]]", "until the job has ended; fails when the job did",
+       &shell_commands::wait, true},
+      {"watch", "watch [JOB]", "the same, telling each change", &shell_commands::watch, true},
+      {"cancel", "cancel [JOB]", "end a job", &shell_commands::cancel, true},
+      {"stop", "stop [JOB]", "end a job with a last checkpoint, to start from again",
+       &shell_commands::stop, true},
+      {"jobs", "jobs", "all jobs", &shell_commands::jobs, false},
+      {"info", "info [JOB]", "one job, vertex by vertex", &shell_commands::info, true},
+      {"actors", "actors [PART OF A NAME]", "all actors of the cluster", &shell_commands::actors,
+       false},
+      {"help", "help", "this list", &shell_commands::help, false},
+      {"quit", "quit", "leave; jobs of a cluster in this process end", &shell_commands::quit,
+       false},
+  };
+  return table;
+}
+
+shell_commands::shell_commands(shell_session& session, configuration settings, printer print)
+    : session_(session), settings_(std::move(settings)), print_(std::move(print)) {}
+
+std::int64_t shell_commands::now_ms() const { return system_clock().wall_ms(); }
+
+status shell_commands::run(std::string_view line) {
+  HEADRACE_TRY(auto given, split_words(line));
+  if (given.empty())
+    return {};
+  const auto name = given.front();
+  given.erase(given.begin());
+  std::vector<std::string_view> names;
+  for (const auto& each : all()) {
+    if (each.name == name)
+      return (this->*each.run)(given);
+    names.push_back(each.name);
+  }
+  const auto nearest = nearest_name(name, names);
+  return error(errc::bad_usage, "unknown command: " + name +
+                                    (nearest.empty() ? ", help lists them"
+                                                     : ", did you mean " + std::string(nearest)));
+}
+
+status shell_commands::run_all(std::string_view text) {
+  const auto lines = split_commands(text);
+  for (const auto& line : lines) {
+    if (is_over_)
+      break;
+    if (auto done = run(line.text); !done) {
+      if (lines.back().number == 1)
+        return done;
+      return error(done.error().code,
+                   "line " + std::to_string(line.number) + ": " +
+                       std::string(trim_text(line.text)) + " failed",
+                   done.error());
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> shell_commands::complete(std::string_view line) {
+  std::vector<std::string> out;
+  const auto blank = line.find_first_of(" \t");
+  if (blank == std::string_view::npos) {
+    for (const auto& each : all())
+      out.emplace_back(each.name);
+    return out;
+  }
+  const auto known = std::find_if(all().begin(), all().end(), [&](const auto& each) {
+    return each.name == line.substr(0, blank) && each.takes_job;
+  });
+  if (known == all().end())
+    return out;
+  if (const auto jobs = session_.list_jobs()) {
+    for (const auto& job : *jobs)
+      out.push_back(to_string(job.id));
+  }
+  return out;
+}
+
+status shell_commands::submit(const words& given) {
+  submission what;
+  what.settings = settings_;
+  bool takes_options = true;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (takes_options && given[i] == "-p" && i + 1 < given.size()) {
+      HEADRACE_TRY(what.parallelism, read_number(given[++i], "parallelism"));
+    } else if (takes_options && given[i] == "--") {
+      takes_options = false;
+    } else if (what.path.empty()) {
+      what.path = given[i];
+    } else {
+      takes_options = false;
+      what.arguments.push_back(given[i]);
+    }
+  }
+  if (what.path.empty())
+    return usage("submit JOB.so [-p N] [ARGUMENT...]");
+  HEADRACE_TRY(const auto job, session_.submit(what));
+  print_("submitted " + to_string(job) + '\n');
+  return {};
+}
+
+result<job_id> shell_commands::job_of(const words& given) {
+  return session_.find_job(given.empty() ? std::string_view() : std::string_view(given.front()));
+}
+
+status shell_commands::await_end(const job_id& job, milliseconds longest, bool tells) {
+  std::function<void(const scheduler::job_status&)> changed;
+  if (tells)
+    changed = [print = print_,
+               shown = std::make_shared<std::string>()](const scheduler::job_status& now) {
+      auto text = describe_job(now, system_clock().wall_ms()) + '\n';
+      if (text != *shown)
+        print(text);
+      *shown = std::move(text);
+    };
+  HEADRACE_TRY(const auto ended, session_.wait(job, longest, std::move(changed)));
+  if (!tells)
+    print_(describe_job(ended, now_ms()) + '\n');
+  if (ended.state == scheduler::job_state::finished)
+    return {};
+  if (ended.state == scheduler::job_state::canceled)
+    return error(errc::job_canceled, "job was canceled: " + to_string(job));
+  return error(errc::job_failed, "job failed: " + to_string(job), ended.failure);
+}
+
+status shell_commands::wait(const words& given) {
+  milliseconds longest{0};
+  if (given.size() > 2)
+    return usage("wait [JOB [SECONDS]]");
+  if (given.size() == 2) {
+    HEADRACE_TRY(const auto seconds, read_number(given[1], "time in seconds"));
+    longest = std::chrono::seconds(seconds);
+  }
+  HEADRACE_TRY(const auto job, job_of(given));
+  return await_end(job, longest, false);
+}
+
+status shell_commands::watch(const words& given) {
+  HEADRACE_TRY(const auto job, job_of(given));
+  return await_end(job, milliseconds(0), true);
+}
+
+status shell_commands::cancel(const words& given) {
+  HEADRACE_TRY(const auto job, job_of(given));
+  return session_.cancel(job);
+}
+
+status shell_commands::stop(const words& given) {
+  HEADRACE_TRY(const auto job, job_of(given));
+  HEADRACE_TRY(const auto checkpoint, session_.stop(job));
+  print_("stopped, last checkpoint " + checkpoint + '\n');
+  return {};
+}
+
+status shell_commands::jobs(const words& /*given*/) {
+  HEADRACE_TRY(const auto known, session_.list_jobs());
+  std::vector<words> rows = {
+      {"JOB", "NAME", "STATE", "TIME", "RECORDS", "CHECKPOINTS", "RESTARTS"}};
+  for (const auto& job : known)
+    rows.push_back({to_string(job.id), job.name, std::string(scheduler::name_of(job.state)),
+                    describe_duration(runtime_ms(job, now_ms())), std::to_string(records_of(job)),
+                    std::to_string(job.completed_checkpoints), std::to_string(job.restarts)});
+  print_(format_table(rows));
+  return {};
+}
+
+status shell_commands::info(const words& given) {
+  HEADRACE_TRY(const auto job, job_of(given));
+  HEADRACE_TRY(const auto seen, session_.status_of(job));
+  std::string text = describe_job(seen, now_ms()) + '\n';
+  if (seen.last_checkpoint != 0)
+    text += "newest checkpoint: " + std::to_string(seen.last_checkpoint) + ' ' +
+            seen.last_checkpoint_path + '\n';
+  if (seen.failure.code != errc::none)
+    text += "newest failure: " + to_string(seen.failure) + '\n';
+  std::vector<words> rows = {
+      {"VERTEX", "TASKS", "IN", "OUT", "LATE", "SKIPPED", "BUSY", "BACK PRESSURED", "IDLE"}};
+  for (const auto& vertex : seen.vertices)
+    rows.push_back({vertex.name, tasks_text(vertex), std::to_string(vertex.records_in),
+                    std::to_string(vertex.records_out), std::to_string(vertex.late_records),
+                    std::to_string(vertex.skipped_records), describe_share(vertex.busy_share),
+                    describe_share(vertex.back_pressured_share),
+                    describe_share(vertex.idle_share)});
+  print_(text + format_table(rows));
+  return {};
+}
+
+status shell_commands::actors(const words& given) {
+  HEADRACE_TRY(const auto listing, session_.list_actors());
+  std::vector<words> rows = {{"ACTOR", "KIND", "NODE", "STATE", "QUEUE", "TAKEN", "BUSY", "ERROR"}};
+  for (const auto& [actor, has_failed] : listing.actors) {
+    if (!given.empty() && actor.name.find(given.front()) == std::string::npos &&
+        actor.kind.find(given.front()) == std::string::npos)
+      continue;
+    rows.push_back({actor.name, actor.kind, actor.node.substr(0, 8),
+                    has_failed ? "failed" : std::string(name_of(actor.state)),
+                    std::to_string(actor.queue_depth), std::to_string(actor.taken),
+                    describe_duration(actor.busy_us / 1'000),
+                    actor.last_error.code == errc::none ? "" : actor.last_error.message});
+  }
+  std::string text = format_table(rows);
+  for (const auto& node : listing.silent_nodes)
+    text += "silent node: " + node + '\n';
+  print_(text);
+  return {};
+}
+
+status shell_commands::help(const words& /*given*/) {
+  std::vector<words> rows;
+  for (const auto& each : all())
+    rows.push_back({std::string(each.usage), std::string(each.what)});
+  print_(
+      format_table(rows) +
+      "JOB is an id, the beginning of one, or last (as is none at all): the job submitted last\n");
+  return {};
+}
+
+status shell_commands::quit(const words& /*given*/) {
+  is_over_ = true;
+  return {};
+}
+
+} // namespace headrace::shell

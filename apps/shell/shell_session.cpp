@@ -1,0 +1,201 @@
+#include "apps/shell/shell_session.hpp"
+
+#include "apps/cluster/job_settings.hpp"
+#include "apps/cluster/mini_cluster.hpp"
+#include "libgraph/job_graph/job_graph_codec.hpp"
+#include "libactors/message/ids_codec.hpp"
+#include "libactors/registry/actor_codec.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace headrace::shell {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds ask_timeout{10'000};
+constexpr milliseconds census_patience{5'000};
+/// How often a wait looks whether it was interrupted.
+constexpr milliseconds look_up_interval{50};
+
+std::int32_t default_parallelism(const submission& what) {
+  if (what.parallelism > 0)
+    return what.parallelism;
+  if (what.settings.is_set("parallelism.default"))
+    return static_cast<std::int32_t>(what.settings.get_int("parallelism.default"));
+  return static_cast<std::int32_t>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+error interrupted() { return {errc::job_canceled, "interrupted"}; }
+
+} // namespace
+
+result<job_id> match_job(std::string_view words, const std::vector<job_id>& ids,
+                         const job_id& last) {
+  if (words.empty() || words == "last") {
+    if (last.is_none())
+      return error(errc::bad_usage, "no job was submitted here: name one");
+    return last;
+  }
+  if (auto whole = parse_id<job_tag>(words))
+    return *whole;
+  std::vector<job_id> fitting;
+  std::copy_if(ids.begin(), ids.end(), std::back_inserter(fitting),
+               [&](const job_id& id) { return to_string(id).starts_with(words); });
+  if (fitting.empty())
+    return error(errc::job_not_found, "no such job: " + std::string(words));
+  if (fitting.size() > 1)
+    return error(errc::bad_usage, "more than one job begins with " + std::string(words));
+  return fitting.front();
+}
+
+shell_session::shell_session(cluster::cluster_access& cluster, file_system& files,
+                             api::object_loader& loader)
+    : cluster_(cluster), files_(files), loader_(loader),
+      uploads_(cluster.node(), cluster.addresses().dispatcher, cluster.addresses().blob_server),
+      endpoint_(cluster.node().spawn(
+          std::make_unique<shell_endpoint>(cluster.addresses(), ask_timeout),
+          {"shell", "shell", actors::placement::shared, actors::supervision::notify, true})) {}
+
+shell_session::~shell_session() = default;
+
+void shell_session::order(actors::mail_ptr what) {
+  cluster_.node().find(endpoint_).send(std::move(what));
+}
+
+template <class Reply, class Request>
+result<message<Reply>> shell_session::ask(const message<Request>& what) {
+  auto made = std::make_unique<ask_order>();
+  const auto answer = std::make_shared<actors::awaited_answer>();
+  made->to = cluster_.addresses().dispatcher;
+  made->what = what.untyped();
+  made->answer = answer;
+  order(std::move(made));
+  HEADRACE_TRY(auto said, answer->wait(ask_timeout + milliseconds(1'000)));
+  if (said.type_id() != type_id_of<Reply>())
+    return error(errc::malformed_message, "reply of another type");
+  return message<Reply>(std::move(said));
+}
+
+result<job_id> shell_session::submit(const submission& what) {
+  HEADRACE_TRY(auto built, loader_.build(what.path, what.arguments, default_parallelism(what)));
+  graph::connector_registry connectors;
+  cluster::register_all_connectors(connectors, {});
+  HEADRACE_TRY(const auto bounded, cluster::is_bounded(built.graph, *built.code, connectors));
+  cluster::apply_settings(what.settings, bounded, built.graph);
+  built.graph.id = cluster_.node().environment().random.next_id<job_id>();
+  HEADRACE_TRY(auto artifact, uploads_.upload(files_, what.path, what.path));
+  built.graph.artifacts.insert(built.graph.artifacts.begin(), std::move(artifact));
+  HEADRACE_CHECK(graph::validate(built.graph));
+  cluster_.provide_slots(cluster::slots_needed(built.graph));
+  message_builder<schema::SubmitJob> request;
+  const auto encoded = graph::encode(built.graph);
+  request->initGraph().setAs<schema::JobGraph>(*encoded.view());
+  HEADRACE_TRY(const auto reply, ask<schema::SubmitJobReply>(request.finish()));
+  last_job_ = read_id<job_id>(reply.view()->getJob());
+  return last_job_;
+}
+
+result<scheduler::job_status>
+shell_session::wait(const job_id& job, milliseconds longest,
+                    std::function<void(const scheduler::job_status&)> changed) {
+  auto watch = std::make_unique<watch_order>();
+  const auto end = std::make_shared<awaited<result<scheduler::job_status>>>();
+  const auto number = ++watches_;
+  watch->number = number;
+  watch->job = job;
+  watch->changed = std::move(changed);
+  watch->end = end;
+  order(std::move(watch));
+  const auto& time = cluster_.node().environment().time;
+  const auto end_us = time.now_us() + std::chrono::microseconds(longest).count();
+  while (true) {
+    if (auto ended = end->wait(look_up_interval))
+      return *ended;
+    const bool is_late = longest.count() > 0 && time.now_us() >= end_us;
+    if (!is_late && !is_interrupted())
+      continue;
+    auto forget = std::make_unique<forget_watch_order>();
+    forget->number = number;
+    order(std::move(forget));
+    if (is_interrupted())
+      return interrupted();
+    return error(errc::timed_out, "job has not ended: " + to_string(job) + ", after " +
+                                      std::to_string(longest.count()) + " ms");
+  }
+}
+
+result<scheduler::job_status> shell_session::status_of(const job_id& job) {
+  message_builder<schema::RequestJobStatus> question;
+  write(question->initJob(), job);
+  HEADRACE_TRY(const auto reply, ask<schema::JobStatus>(question.finish()));
+  return scheduler::read_job_status(reply);
+}
+
+status shell_session::cancel(const job_id& job) {
+  message_builder<schema::CancelJob> request;
+  write(request->initJob(), job);
+  HEADRACE_CHECK(ask<schema::Acknowledge>(request.finish()));
+  return {};
+}
+
+result<std::string> shell_session::stop(const job_id& job) {
+  message_builder<schema::StopJob> request;
+  write(request->initJob(), job);
+  HEADRACE_TRY(const auto reply, ask<schema::StopJobReply>(request.finish()));
+  return std::string(reply.view()->getPath().cStr());
+}
+
+result<std::vector<scheduler::job_status>> shell_session::list_jobs() {
+  HEADRACE_TRY(const auto reply,
+               ask<schema::JobList>(message_builder<schema::ListJobs>().finish()));
+  HEADRACE_TRY(auto out, scheduler::read_job_list(reply));
+  std::stable_sort(out.begin(), out.end(), [](const auto& left, const auto& right) {
+    return left.started_ms < right.started_ms;
+  });
+  return out;
+}
+
+result<actor_listing> shell_session::list_actors() {
+  auto made = std::make_unique<list_actors_order>();
+  const auto answer = std::make_shared<awaited<std::vector<scheduler::node_actors>>>();
+  made->answer = answer;
+  order(std::move(made));
+  const auto nodes = answer->wait(census_patience);
+  if (!nodes)
+    return error(errc::timed_out, "no node has told of its actors in time");
+  actor_listing out;
+  for (const auto& node : *nodes) {
+    if (!node.actors) {
+      out.silent_nodes.push_back(to_string(node.node));
+      continue;
+    }
+    const auto view = node.actors->view();
+    for (const auto actor : view->getActors())
+      out.actors.push_back({actors::read_actor(actor), false});
+    for (const auto actor : view->getFailed())
+      out.actors.push_back({actors::read_actor(actor), true});
+  }
+  return out;
+}
+
+result<job_id> shell_session::find_job(std::string_view words) {
+  if (words.empty() || words == "last" || parse_id<job_tag>(words))
+    return match_job(words, {}, last_job_);
+  HEADRACE_TRY(const auto known, list_jobs());
+  std::vector<job_id> ids;
+  for (const auto& job : known)
+    ids.push_back(job.id);
+  return match_job(words, ids, last_job_);
+}
+
+void shell_session::pause(milliseconds how_long) {
+  const auto& time = cluster_.node().environment().time;
+  const auto end_us = time.now_us() + std::chrono::microseconds(how_long).count();
+  awaited<bool> never;
+  while (!is_interrupted() && time.now_us() < end_us)
+    never.wait(std::min(look_up_interval, milliseconds(1 + (end_us - time.now_us()) / 1'000)));
+}
+
+} // namespace headrace::shell

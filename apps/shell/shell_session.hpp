@@ -1,0 +1,93 @@
+#pragma once
+
+#include "apps/cluster/cluster_access.hpp"
+#include "apps/shell/shell_endpoint.hpp"
+#include "libscheduler/client/job_client.hpp"
+#include "libgraph/api/job_object.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/option.hpp"
+#include "libactors/registry/actor_record.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace::shell {
+
+/// What a job is submitted with.
+struct submission {
+  std::string path; ///< of a job object
+  std::vector<std::string> arguments;
+  std::int32_t parallelism = 0; ///< 0: parallelism.default, else the number of cores
+  configuration settings;
+};
+
+struct seen_actor {
+  actors::actor_snapshot actor;
+  bool has_failed = false; ///< it has ended by an error
+};
+/// Who lives in the cluster, and which nodes do not answer. A value.
+struct actor_listing {
+  std::vector<seen_actor> actors;
+  std::vector<std::string> silent_nodes;
+};
+
+/// What shell commands and scripts do, one blocking call each, over the shell's actor. For the
+/// thread that reads the commands; `interrupt` from a signal handler, too.
+class shell_session {
+public:
+  /// All live longer.
+  shell_session(cluster::cluster_access& cluster, file_system& files, api::object_loader& loader);
+  ~shell_session();
+  shell_session(const shell_session&) = delete;
+  shell_session& operator=(const shell_session&) = delete;
+
+  /// @errors those of object_loader::build, of the job's settings, and of the dispatcher
+  result<job_id> submit(const submission& what);
+  /// The job's last state. Tells `changed` meanwhile, on another thread.
+  /// @errors timed_out     the job has not ended after `longest` (0: however long)
+  /// @errors job_canceled  interrupted
+  result<scheduler::job_status>
+  wait(const job_id& job, std::chrono::milliseconds longest,
+       std::function<void(const scheduler::job_status&)> changed = nullptr);
+  result<scheduler::job_status> status_of(const job_id& job);
+  status cancel(const job_id& job);
+  /// Ends it with a last checkpoint. @returns its directory
+  /// @errors checkpoint_declined  the job cannot take one now
+  result<std::string> stop(const job_id& job);
+  result<std::vector<scheduler::job_status>> list_jobs();
+  result<actor_listing> list_actors();
+  /// Takes the full id, or the beginning of just one job's, or "last" (also: nothing at all) for
+  /// the one submitted last. @errors job_not_found, bad_usage
+  result<job_id> find_job(std::string_view words);
+
+  /// Nothing happens for so long, or until interrupted.
+  void pause(std::chrono::milliseconds how_long);
+  void interrupt() { is_interrupted_.store(true); }
+  bool is_interrupted() const { return is_interrupted_.load(); }
+  void clear_interrupt() { is_interrupted_.store(false); }
+
+private:
+  template <class Reply, class Request>
+  result<message<Reply>> ask(const message<Request>& what);
+  void order(actors::mail_ptr what);
+
+  cluster::cluster_access& cluster_;
+  file_system& files_;
+  api::object_loader& loader_;
+  scheduler::job_client uploads_;
+  actors::address endpoint_;
+  std::uint64_t watches_ = 0;
+  job_id last_job_;
+  std::atomic<bool> is_interrupted_{false};
+};
+
+/// The job of `ids` that the words name. Pure; see shell_session::find_job.
+result<job_id> match_job(std::string_view words, const std::vector<job_id>& ids,
+                         const job_id& last);
+
+} // namespace headrace::shell

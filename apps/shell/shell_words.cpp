@@ -1,0 +1,153 @@
+#include "apps/shell/shell_words.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace headrace::shell {
+namespace {
+
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+} // namespace
+
+result<std::vector<std::string>> split_words(std::string_view line) {
+  std::vector<std::string> words;
+  std::string word;
+  bool has_word = false;
+  char quote = '\0';
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (c == '\\' && quote != '\'' && i + 1 < line.size()) {
+      word += line[++i];
+      has_word = true;
+    } else if (quote != '\0') {
+      if (c == quote)
+        quote = '\0';
+      else
+        word += c;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+      has_word = true;
+    } else if (c == '#' && !has_word) {
+      break;
+    } else if (is_blank(c)) {
+      if (std::exchange(has_word, false))
+        words.push_back(std::exchange(word, {}));
+    } else {
+      word += c;
+      has_word = true;
+    }
+  }
+  if (quote != '\0')
+    return error(errc::bad_usage, std::string("quote is not closed: ") + quote);
+  if (has_word)
+    words.push_back(std::move(word));
+  return words;
+}
+
+std::vector<script_line> split_commands(std::string_view text) {
+  std::vector<script_line> out;
+  script_line next;
+  char quote = '\0';
+  bool is_comment = false;
+  int line = 1;
+  const auto end_command = [&] {
+    const auto first = std::find_if_not(next.text.begin(), next.text.end(), is_blank);
+    if (first != next.text.end() && *first != '#')
+      out.push_back(next);
+    next = {line, {}};
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\n') {
+      ++line;
+      quote = '\0';
+      is_comment = false;
+      end_command();
+      continue;
+    }
+    if (is_comment)
+      continue;
+    if (quote == '\0' && c == ';') {
+      end_command();
+      continue;
+    }
+    if (quote == '\0' && c == '#' && (next.text.empty() || is_blank(next.text.back()))) {
+      is_comment = true;
+      continue;
+    }
+    if (c == '\\' && quote != '\'' && i + 1 < text.size() && text[i + 1] != '\n') {
+      next.text += c;
+      next.text += text[++i];
+      continue;
+    }
+    if (quote == '\0' && (c == '\'' || c == '"'))
+      quote = c;
+    else if (c == quote)
+      quote = '\0';
+    next.text += c;
+  }
+  end_command();
+  return out;
+}
+
+std::string format_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out += row[i];
+      if (i + 1 < row.size())
+        out.append(widths[i] + 2 - row[i].size(), ' ');
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::string describe_duration(std::int64_t ms) {
+  if (ms < 0)
+    return "-";
+  char text[32];
+  if (ms < 100'000)
+    std::snprintf(&text[0], sizeof(text), "%.1f s", static_cast<double>(ms) / 1000.0);
+  else
+    std::snprintf(&text[0], sizeof(text), "%lld:%02lld:%02lld",
+                  static_cast<long long>(ms / 3'600'000), static_cast<long long>(ms / 60'000 % 60),
+                  static_cast<long long>(ms / 1'000 % 60));
+  return &text[0];
+}
+
+std::string describe_share(float share) {
+  return std::to_string(static_cast<int>(share * 100.0F + 0.5F)) + " %";
+}
+
+std::uint64_t records_of(const scheduler::job_status& job) {
+  // The first vertex is a source: vertices are in topological order.
+  return job.vertices.empty() ? 0 : job.vertices.front().records_out;
+}
+
+std::int64_t runtime_ms(const scheduler::job_status& job, std::int64_t now_ms) {
+  if (job.started_ms == 0)
+    return -1;
+  return std::max<std::int64_t>(0, (job.ended_ms != 0 ? job.ended_ms : now_ms) - job.started_ms);
+}
+
+std::string describe_job(const scheduler::job_status& job, std::int64_t now_ms) {
+  std::string out =
+      to_string(job.id) + "  " + job.name + ": " + std::string(scheduler::name_of(job.state)) +
+      ", " + describe_duration(runtime_ms(job, now_ms)) + ", " + std::to_string(records_of(job)) +
+      " records out of the source, " + std::to_string(job.completed_checkpoints) +
+      " checkpoints, " + std::to_string(job.restarts) + " restarts";
+  if (!job.waiting_for.empty())
+    out += ", waiting for " + job.waiting_for;
+  return out;
+}
+
+} // namespace headrace::shell

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "libscheduler/client/job_status.hpp"
+#include "libactors/base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace::shell {
+
+/// Splits a line at blanks; quotes ('…' and "…") keep them, a backslash outside of '…' takes the
+/// next character as it is, and # begins a comment. Pure. @errors bad_usage  an open quote
+result<std::vector<std::string>> split_words(std::string_view line);
+
+/// Splits a text into commands, at line ends and semicolons outside of quotes. Each has the number
+/// of its line, from 1; empty ones are left out. Pure.
+struct script_line {
+  int number = 1;
+  std::string text;
+};
+std::vector<script_line> split_commands(std::string_view text);
+
+/// A table for people: columns as wide as they need to be, two blanks between. The first row is
+/// the head. Pure.
+std::string format_table(const std::vector<std::vector<std::string>>& rows);
+
+// Words for people.
+std::string describe_duration(std::int64_t ms);
+std::string describe_share(float share);
+/// One line on how a job is doing.
+std::string describe_job(const scheduler::job_status& job, std::int64_t now_ms);
+/// What a job's sources have given.
+std::uint64_t records_of(const scheduler::job_status& job);
+std::int64_t runtime_ms(const scheduler::job_status& job, std::int64_t now_ms);
+
+} // namespace headrace::shell

@@ -1,0 +1,117 @@
+#include "apps/shell/lua_script.hpp"
+
+#include "test/apps/shell/testing_shell.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace headrace;
+using namespace headrace::shell;
+
+namespace {
+
+struct script_run {
+  status done;
+  std::string said;
+};
+script_run run(shell_session& session, std::string_view text) {
+  script_run out;
+  lua_options options;
+  options.name = "test.lua";
+  options.arguments = {"one", "two"};
+  options.print = [&](std::string_view words) { out.said += words; };
+  out.done = run_lua(session, text, options);
+  return out;
+}
+
+} // namespace
+
+TEST_SUITE("shell/lua_script") {
+TEST_CASE("a script sees the cluster") {
+  testing::testing_shell shell;
+
+  const auto ran = run(shell.session(), R"(
+assert(#jobs() == 0)
+local kinds = {}
+for _, actor in ipairs(actors()) do
+  kinds[actor.kind] = actor
+  assert(actor.state == "running" or actor.state == "starting", actor.name)
+end
+assert(kinds.dispatcher.parent == "root")
+assert(kinds.shell.taken >= 1)
+assert(#actors().silent == 0)
+print("arguments", #arguments, arguments[2])
+)");
+
+  CAPTURE(ran.done.has_value() ? "" : to_string(ran.done.error()));
+  CHECK(ran.done.has_value());
+  CHECK(ran.said == "arguments\t2\ttwo\n");
+}
+
+TEST_CASE("what fails is told with script and line") {
+  testing::testing_shell shell;
+  struct row {
+    const char* text;
+    const char* words;
+  };
+  const row rows[] = {
+      {"\n\nassert(1 == 2)", "test.lua:3: assertion failed!"},
+      {"\nassert(false, 'no rows')", "test.lua:2: no rows"},
+      {"error('boom')", "test.lua:1: boom"},
+      {"error({})", "test.lua:1: table"},
+      {"local x = nil\nprint(x.y)", "test.lua:2: attempt to index"},
+      {"\nx = = 1", "test.lua:2: unexpected symbol"},
+      {"\nsubmit('/nowhere.so')", "test.lua:2: "},
+      {"submit('/nowhere.so', {paralelism = 2})", "unknown field paralelism"},
+      {"submit('/nowhere.so', {parallelism = 0})", "parallelism is a number"},
+      {"submit('/nowhere.so', {settings = {['state.backend.typ'] = 'hashmap'}})",
+       "did you mean state.backend.type"},
+      {"\n\ninfo('00000000000000000000000000000001')", "test.lua:3: no such job"},
+      {"wait()", "no job was submitted here"},
+      {"sleep(-1)", "not negative"},
+  };
+  for (const auto& each : rows) {
+    CAPTURE(each.text);
+
+    const auto ran = run(shell.session(), each.text);
+
+    REQUIRE_FALSE(ran.done.has_value());
+    CHECK(ran.done.error().code == errc::user_function_failed);
+    CAPTURE(ran.done.error().message);
+    CHECK(ran.done.error().message.find(each.words) != std::string::npos);
+  }
+}
+
+TEST_CASE("a script reaches nothing outside of its sandbox") {
+  testing::testing_shell shell;
+
+  const auto ran = run(shell.session(), R"(
+for _, name in ipairs({"io", "os", "package", "debug", "require", "dofile", "loadfile", "load"}) do
+  assert(_G[name] == nil, name)
+end
+assert(string.format("%d", 5) == "5" and math.max(1, 2) == 2 and #table.pack(1, 2) == 2)
+)");
+
+  CAPTURE(ran.done.has_value() ? "" : to_string(ran.done.error()));
+  CHECK(ran.done.has_value());
+}
+
+TEST_CASE("a script's memory is bounded") {
+  testing::testing_shell shell;
+
+  const auto ran = run(shell.session(), "local t = {}\n"
+                                        "for i = 1, 1000 do t[i] = string.rep('x', 1e6) .. i end");
+
+  REQUIRE_FALSE(ran.done.has_value());
+  CHECK(ran.done.error().message.find("memory") != std::string::npos);
+}
+
+TEST_CASE("an interrupt ends a script that runs on and on") {
+  testing::testing_shell shell;
+  shell.session().interrupt();
+
+  CHECK(run(shell.session(), "while true do end").done.error().message.find("interrupted") !=
+        std::string::npos);
+  CHECK(run(shell.session(), "sleep(1000)").done.error().message.find("interrupted") !=
+        std::string::npos);
+}
+} // TEST_SUITE("shell/lua_script")

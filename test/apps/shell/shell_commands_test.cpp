@@ -1,0 +1,64 @@
+#include "apps/shell/shell_commands.hpp"
+
+#include "test/apps/shell/testing_shell.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace headrace;
+using namespace headrace::shell;
+
+TEST_SUITE("shell/shell_commands") {
+TEST_CASE("commands tell of the cluster, and what is wrong with them") {
+  testing::testing_shell shell;
+  std::string said;
+  shell_commands commands(shell.session(), {}, [&](std::string_view text) { said += text; });
+
+  CHECK(commands.run("jobs").has_value());
+  CHECK(said.find("JOB") == 0);
+  said.clear();
+  CHECK(commands.run("actors dispatcher").has_value());
+  CHECK(said.find("dispatcher") != std::string::npos);
+  CHECK(said.find("blob_server") == std::string::npos);
+  said.clear();
+  CHECK(commands.run("actors shell").has_value());
+  CHECK(said.find("shell") != std::string::npos);
+  said.clear();
+  CHECK(commands.run("help").has_value());
+  CHECK(said.find("submit JOB.so") != std::string::npos);
+
+  CHECK(commands.run("").has_value());
+  const auto misspelt = commands.run("cancle last");
+  CHECK(misspelt.error().code == errc::bad_usage);
+  CHECK(misspelt.error().message.find("did you mean cancel") != std::string::npos);
+  CHECK(commands.run("wait").error().code == errc::bad_usage);
+  CHECK(commands.run("info 00000000000000000000000000000001").error().code == errc::job_not_found);
+  CHECK(commands.run("submit").error().code == errc::bad_usage);
+  CHECK(commands.run("submit /nowhere.so -p x").error().code == errc::bad_usage);
+  CHECK(commands.run("submit /nowhere.so").error().code == errc::job_object_unloadable);
+}
+
+TEST_CASE("a script of commands ends at the first that fails, and names its line") {
+  testing::testing_shell shell;
+  std::string said;
+  shell_commands commands(shell.session(), {}, [&](std::string_view text) { said += text; });
+
+  const auto done = commands.run_all("jobs\n# a comment\ninfo 12; help\n");
+
+  REQUIRE_FALSE(done.has_value());
+  CHECK(done.error().message.find("line 3: info 12") == 0);
+  CHECK(said.find("submit JOB.so") == std::string::npos);
+  CHECK_FALSE(commands.is_over());
+  CHECK(commands.run_all("quit; nonsense").has_value());
+  CHECK(commands.is_over());
+}
+
+TEST_CASE("commands complete") {
+  testing::testing_shell shell;
+  shell_commands commands(shell.session(), {}, [](std::string_view) {});
+
+  const auto first = commands.complete("");
+  CHECK(std::find(first.begin(), first.end(), "submit") != first.end());
+  CHECK(commands.complete("info ").empty()); // there is no job
+  CHECK(commands.complete("help ").empty());
+}
+} // TEST_SUITE("shell/shell_commands")

@@ -1,0 +1,79 @@
+#include "apps/shell/shell_words.hpp"
+
+#include "apps/shell/shell_session.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace headrace;
+using namespace headrace::shell;
+
+TEST_SUITE("shell/shell_words") {
+TEST_CASE("a line is split into words") {
+  struct row {
+    const char* line;
+    std::vector<std::string> words;
+  };
+  const row rows[] = {
+      {"", {}},
+      {"  \t ", {}},
+      {"jobs", {"jobs"}},
+      {" submit  a.so -p 2 ", {"submit", "a.so", "-p", "2"}},
+      {"submit 'a b.so' \"c d\"", {"submit", "a b.so", "c d"}},
+      {R"(a\ b "c\"d" 'e\f')", {"a b", "c\"d", "e\\f"}},
+      {"a'b'\"c\"", {"abc"}},
+      {"wait '' 5", {"wait", "", "5"}},
+      {"jobs # all of them", {"jobs"}},
+      {"a#b", {"a#b"}},
+      {"# nothing", {}},
+  };
+  for (const auto& each : rows) {
+    CAPTURE(each.line);
+    const auto words = split_words(each.line);
+    REQUIRE(words.has_value());
+    CHECK(*words == each.words);
+  }
+  CHECK(split_words("a 'b").error().code == errc::bad_usage);
+  CHECK(split_words("a \"b").error().code == errc::bad_usage);
+}
+
+TEST_CASE("a text is split into commands, which know their lines") {
+  const auto lines = split_commands("# a script; of two lines\n"
+                                    "submit 'a;b.so'; wait # and see; nothing more\n"
+                                    "\n"
+                                    "  jobs;;\n");
+
+  REQUIRE(lines.size() == 3);
+  CHECK(lines[0].number == 2);
+  CHECK(lines[0].text == "submit 'a;b.so'");
+  CHECK(lines[1].number == 2);
+  CHECK(split_words(lines[1].text)->size() == 1);
+  CHECK(lines[2].number == 4);
+}
+
+TEST_CASE("a table is as wide as it needs to be") {
+  CHECK(format_table({{"A", "LONG"}, {"abc", "d"}}) == "A    LONG\nabc  d\n");
+  CHECK(format_table({}).empty());
+}
+
+TEST_CASE("durations are for people") {
+  CHECK(describe_duration(-1) == "-");
+  CHECK(describe_duration(1'250) == "1.2 s");
+  CHECK(describe_duration(3'661'000) == "1:01:01");
+  CHECK(describe_share(0.256F) == "26 %");
+}
+
+TEST_CASE("a job is named by its id, the beginning of it, or as the last") {
+  const job_id first{0xab00, 1};
+  const job_id second{0xab10, 2};
+  const std::vector<job_id> ids{first, second};
+  const auto text = to_string(second);
+
+  CHECK(*match_job(text, {}, {}) == second);
+  CHECK(*match_job(text.substr(0, 15), ids, {}) == second);
+  CHECK(*match_job("last", ids, first) == first);
+  CHECK(*match_job("", ids, first) == first);
+  CHECK(match_job("", ids, {}).error().code == errc::bad_usage);
+  CHECK(match_job("000", ids, {}).error().code == errc::bad_usage);
+  CHECK(match_job("ff", ids, {}).error().code == errc::job_not_found);
+}
+} // TEST_SUITE("shell/shell_words")
