@@ -65,12 +65,14 @@ int run_command(int argc, char** argv) {
 
   shell::shell_options shell_options;
   auto* shell = app.add_subcommand("shell", "Submit jobs and look after them: typed, or by script");
-  shell->footer(
-      "Starts a cluster in this process. Type help for its commands; docs/shell.md tells\n"
-      "of them, and of Lua scripts. Arguments of a script stand behind --.\n"
-      "Exit code: 0 all well, 1 something failed, 2 bad usage, 3 interrupted.");
+  shell->footer("Without --target it starts a cluster in this process. Type help for its commands; "
+                "docs/shell.md tells\n"
+                "of them, and of Lua scripts. Arguments of a script stand behind --.\n"
+                "Exit code: 0 all well, 1 something failed, 2 bad usage, 3 interrupted.");
   shell->add_option("script", shell_options.script, "A .lua script, or a file of commands");
   shell->add_option("-e", shell_options.text, "Commands, separated by ;");
+  shell->add_option("--target", shell_options.target,
+                    "Speak to the cluster whose REST interface is at HOST:PORT");
   shell->add_option("--config", config, "A headrace.yaml with settings");
   shell->add_option("-D", defines, "A setting: key=value (may come several times)")
       ->allow_extra_args(false);
@@ -103,8 +105,10 @@ int run_command(int argc, char** argv) {
   if (shell->parsed() || run_options.job.ends_with(".lua")) {
     shell_options.settings = run_options.settings;
     shell_options.arguments = run_options.arguments;
-    if (!shell->parsed())
+    if (!shell->parsed()) {
       shell_options.script = run_options.job;
+      shell_options.target = run_options.target;
+    }
     if (run_options.parallelism > 0)
       static_cast<void>(shell_options.settings.set("parallelism.default",
                                                    std::to_string(run_options.parallelism)));

@@ -114,8 +114,10 @@ status remote_cluster::find_again() {
   auto job_manager = rpc_->connect_and_wait(found.rpc, find_timeout);
   if (!job_manager)
     return explain(job_manager.error(), target_);
-  client_.emplace(*node_, actors::address{*job_manager, "dispatcher", 0},
-                  actors::address{*job_manager, "blob_server", 0});
+  addresses_.dispatcher = {*job_manager, "dispatcher", 0};
+  addresses_.resource_manager = {*job_manager, "resource_manager", 0};
+  addresses_.blob_server = {*job_manager, "blob_server", 0};
+  client_.emplace(*node_, addresses_.dispatcher, addresses_.blob_server);
   return {};
 }
 

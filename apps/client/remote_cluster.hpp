@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libscheduler/client/job_client.hpp"
+#include "libscheduler/rest/handler/cluster_handlers.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/option.hpp"
 #include "libactors/transport/rpc_system.hpp"
@@ -32,6 +33,8 @@ public:
 
   actors::node& node() { return *node_; }
   scheduler::job_client& client() { return *client_; }
+  /// Where its job manager's parts are.
+  const scheduler::cluster_addresses& addresses() const { return addresses_; }
   /// Finds the job manager anew, which may be another instance. As `connect`.
   status find_again();
   /// Whether the job manager went away meanwhile, so that `find_again` may help.
@@ -44,6 +47,7 @@ private:
   std::unique_ptr<actors::node> node_;
   std::unique_ptr<actors::rpc_system> rpc_;
   std::optional<scheduler::job_client> client_;
+  scheduler::cluster_addresses addresses_;
 };
 
 } // namespace headrace::client

@@ -1,9 +1,11 @@
 #include "apps/shell/shell_command.hpp"
 
+#include "apps/client/remote_cluster.hpp"
 #include "apps/cluster/cluster_access.hpp"
 #include "apps/shell/line_editor.hpp"
 #include "apps/shell/lua_script.hpp"
 #include "apps/shell/shell_commands.hpp"
+#include "libactors/supervision/introspection_endpoint.hpp"
 
 #include <atomic>
 #include <csignal>
@@ -43,6 +45,30 @@ public:
   signal_guard(const signal_guard&) = delete;
   signal_guard& operator=(const signal_guard&) = delete;
 };
+
+/// A cluster of other processes, which answers for its slots itself.
+class remote_access final : public cluster::cluster_access {
+public:
+  explicit remote_access(std::unique_ptr<client::remote_cluster> inner)
+      : inner_(std::move(inner)) {}
+  actors::node& node() override { return inner_->node(); }
+  const scheduler::cluster_addresses& addresses() const override { return inner_->addresses(); }
+  void provide_slots(std::int32_t /*needed*/) override {}
+
+private:
+  std::unique_ptr<client::remote_cluster> inner_;
+};
+
+result<std::unique_ptr<cluster::cluster_access>>
+reach(const shell_options& options, file_system& files, api::object_loader& loader) {
+  if (options.target.empty())
+    return cluster::start_local_cluster(files, loader, options.settings);
+  HEADRACE_TRY(const auto where, client::parse_target(options.target));
+  HEADRACE_TRY(auto found, client::remote_cluster::connect(options.settings, files, where));
+  actors::spawn_introspection(found->node());
+  return std::unique_ptr<cluster::cluster_access>(
+      std::make_unique<remote_access>(std::move(found)));
+}
 
 void print(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stdout);
@@ -124,10 +150,10 @@ int run_shell(const shell_options& options) {
     script = std::move(*read);
   }
   api::object_loader loader(*files);
-  const auto started = cluster::start_local_cluster(*files, loader, options.settings);
+  const auto started = reach(options, *files, loader);
   if (!started) {
     complain(started.error());
-    return failed;
+    return started.error().code == errc::bad_usage ? bad_usage : failed;
   }
   shell_session session(**started, *files, loader);
   return run_with(session, options, script);
