@@ -1,0 +1,402 @@
+// Measures one channel between two processes on this machine: a result partition writes batches, a
+// consumer reads them in place and gives credit back. Beside it, in the same run, a plain pair of
+// sockets moves frames of the same size. Prints one JSON line a measurement.
+
+#include "libtask/executor/data_connection_endpoint.hpp"
+#include "libtask/executor/rpc_data_network.hpp"
+#include "libtask/network/exchange_directory.hpp"
+#include "libtask/network/exchange_mail.hpp"
+#include "libtask/network/partitioner.hpp"
+#include "libtask/network/remote_consumer.hpp"
+#include "libtask/network/result_partition.hpp"
+#include "libgraph/data/batch_builder.hpp"
+#include "libgraph/data/batch_codec.hpp"
+#include "libactors/rpc/node.hpp"
+#include "libactors/transport/rpc_system.hpp"
+
+#include <arpa/inet.h>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <future>
+#include <memory>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace headrace::task {
+namespace {
+
+using seconds = std::chrono::duration<double>;
+using bench_clock = std::chrono::steady_clock;
+
+const execution_attempt_id producer_attempt{{1, 1}, 0, 0};
+const execution_attempt_id consumer_attempt{{1, 2}, 0, 0};
+const result_id the_result{2, 2};
+constexpr std::size_t window_bytes = std::size_t{1} << 20U;
+constexpr std::size_t batch_rows = 4096;
+
+graph::row_type_ptr number_type() {
+  std::vector<graph::logical_type::field> fields;
+  for (const char* name : {"a", "b", "c", "d", "e"})
+    fields.push_back({name, graph::logical_type::bigint().not_null(), {}});
+  return std::make_shared<const graph::logical_type>(graph::logical_type::row(std::move(fields)));
+}
+
+graph::row_type_ptr text_type() {
+  return std::make_shared<const graph::logical_type>(
+      graph::logical_type::row({{"id", graph::logical_type::bigint().not_null(), {}},
+                                {"url", graph::logical_type::string().not_null(), {}}}));
+}
+
+graph::record_batch make_batch(const graph::row_type_ptr& type) {
+  graph::batch_builder builder(type);
+  std::uint64_t state = 7;
+  for (std::size_t row = 0; row < batch_rows; ++row) {
+    for (std::size_t i = 0; i < type->fields().size(); ++i) {
+      state = mix64(state + 1);
+      if (type->fields()[i].type == graph::logical_type::bigint().not_null())
+        builder.column(i).append(static_cast<std::int64_t>(state % 1'000'000));
+      else
+        builder.column(i).append_string("https://example.com/item/" + std::to_string(state));
+    }
+    builder.end_row();
+  }
+  return builder.finish();
+}
+
+struct workload {
+  const char* name;
+  graph::row_type_ptr type;
+  bool compresses = false;
+  std::size_t total_bytes = 0;
+};
+
+/// Does what a task executor does for its data connections: gives links to the one that there is.
+class bench_executor final : public actors::endpoint {
+public:
+  bench_executor(exchange_directory& directory, data_network& network,
+                 std::promise<actors::actor_ref>& connection, node_id peer)
+      : directory_(directory), network_(network), connection_(connection), peer_(peer) {}
+
+private:
+  void on_start() override {
+    network_.take_links(
+        [to = self_ref()](const node_id& peer, std::shared_ptr<actors::frame_connection> link) {
+          auto events = std::make_shared<link_relay>();
+          to.send(std::make_unique<connection_report>(peer, link_offered{std::move(link), events}));
+          return events;
+        });
+    if (!peer_.is_none())
+      connection_.set_value(connection_to(peer_));
+  }
+  void on_mail(actors::mail_ptr content) override {
+    auto& report = static_cast<connection_report&>(*content);
+    if (auto* offered = std::get_if<link_offered>(&report.content))
+      connection_to(report.peer)
+          .send(std::make_unique<connection_order>(
+              link_accepted{std::move(offered->link), std::move(offered->events)}));
+    else if (const auto* failed = std::get_if<channel_failed>(&report.content))
+      std::fprintf(stderr, "channel failed: %s\n", to_string(failed->cause).c_str());
+  }
+  void on_stop(const error&) override { network_.take_links({}); }
+  actors::actor_ref connection_to(const node_id& peer) {
+    if (child_ref("connection").is_none()) {
+      data_connection_settings settings;
+      settings.peer = peer;
+      spawn(std::make_unique<data_connection_endpoint>(settings, directory_, network_,
+                                                       std::make_shared<data_connection_metrics>(),
+                                                       self_ref()),
+            {"connection", "connection", actors::placement::control, actors::supervision::notify,
+             false});
+    }
+    return child_ref("connection");
+  }
+
+  exchange_directory& directory_;
+  data_network& network_;
+  std::promise<actors::actor_ref>& connection_;
+  node_id peer_;
+};
+
+class bench_producer final : public actors::endpoint {
+public:
+  bench_producer(exchange_directory& directory, const workload& work)
+      : directory_(directory), work_(work), batch_(make_batch(work.type)) {
+    partitioner_setup setup;
+    setup.spec.kind = graph::partitioner_kind::forward;
+    auto split = make_partitioner(std::move(setup));
+    partition_ = std::make_unique<result_partition>(std::move(*split), 1);
+  }
+
+private:
+  void on_start() override { directory_.add(producer_attempt, self_ref()); }
+  void on_stop(const error&) override { directory_.remove(producer_attempt); }
+  void on_mail(actors::mail_ptr content) override {
+    if (static_cast<mail_kind>(content->kind()) == mail_kind::attach_consumer) {
+      auto& asked = static_cast<attach_consumer&>(*content);
+      remote_consumer::setup setup;
+      setup.connection = asked.consumer;
+      setup.place = *asked.route;
+      setup.options.compresses = work_.compresses;
+      setup.fail = [](const error& cause) {
+        std::fprintf(stderr, "%s\n", to_string(cause).c_str());
+      };
+      partition_->attach(0, std::make_unique<remote_consumer>(std::move(setup)),
+                         asked.credit_bytes);
+    } else {
+      partition_->add_credit(0, static_cast<const exchange_credit&>(*content).bytes);
+    }
+    turn();
+  }
+  void turn() {
+    for (int i = 0; i < 16 && partition_->is_available() && left_ > 0; ++i) {
+      partition_->emit(batch_, 0);
+      left_ -= std::min(left_, batch_.retained_bytes());
+    }
+    if (left_ == 0 && !closed_) {
+      closed_ = true;
+      partition_->close();
+    } else if (left_ > 0 && partition_->is_available()) {
+      later([this] { turn(); });
+    }
+  }
+
+  exchange_directory& directory_;
+  const workload& work_;
+  graph::record_batch batch_;
+  std::unique_ptr<result_partition> partition_;
+  std::size_t left_ = work_.total_bytes;
+  bool closed_ = false;
+};
+
+class bench_consumer final : public actors::endpoint {
+public:
+  bench_consumer(exchange_directory& directory, graph::row_type_ptr type,
+                 std::promise<std::size_t>& done)
+      : directory_(directory), type_(std::move(type)), done_(done) {}
+
+private:
+  void on_start() override { directory_.add(consumer_attempt, self_ref()); }
+  void on_stop(const error&) override { directory_.remove(consumer_attempt); }
+  void on_mail(actors::mail_ptr content) override {
+    if (static_cast<mail_kind>(content->kind()) == mail_kind::remote_opened) {
+      const auto& opened = static_cast<const remote_opened&>(*content);
+      connection_ = opened.connection;
+      place_ = opened.place;
+      return;
+    }
+    auto& data = static_cast<remote_data&>(*content);
+    auto decoded = decode_elements(std::move(data.elements), type_, nullptr);
+    if (!decoded) {
+      std::fprintf(stderr, "%s\n", to_string(decoded.error()).c_str());
+      return;
+    }
+    for (std::size_t i = 0; i < decoded->elements.size(); ++i) {
+      taken_ += decoded->costs[i];
+      rows_ += std::get<graph::record_batch>(decoded->elements[i]).size();
+    }
+    if (taken_ >= window_bytes / 2 && !data.closes) {
+      auto credit = std::make_unique<outgoing_credit>();
+      credit->place = place_;
+      credit->bytes = std::exchange(taken_, 0);
+      connection_.send(std::move(credit), actors::mail_priority::high);
+    }
+    if (data.closes)
+      done_.set_value(rows_);
+  }
+
+  exchange_directory& directory_;
+  graph::row_type_ptr type_;
+  std::promise<std::size_t>& done_;
+  actors::actor_ref connection_;
+  route_place place_;
+  std::uint64_t taken_ = 0;
+  std::size_t rows_ = 0;
+};
+
+/// What a process has of its own.
+struct bench_node {
+  bench_node() : under(actors::make_node({})) {
+    auto started = actors::rpc_system::start(*under, {});
+    if (!started) {
+      std::fprintf(stderr, "%s\n", to_string(started.error()).c_str());
+      std::exit(1);
+    }
+    rpc = std::move(*started);
+    network = std::make_unique<rpc_data_network>(*rpc, actors::host_port{"127.0.0.1", rpc->port()});
+  }
+  ~bench_node() {
+    under->shut_down();
+    rpc->shut_down(std::chrono::milliseconds(1000));
+  }
+  void spawn(std::unique_ptr<actors::endpoint> what, const std::string& name,
+             actors::placement where) {
+    under->spawn(std::move(what), {name, name, where, actors::supervision::notify, true});
+  }
+
+  exchange_directory directory;
+  std::unique_ptr<actors::node> under;
+  std::unique_ptr<actors::rpc_system> rpc;
+  std::unique_ptr<rpc_data_network> network;
+};
+
+void put(int pipe, const void* what, std::size_t size) {
+  if (::write(pipe, what, size) != static_cast<ssize_t>(size))
+    std::exit(1);
+}
+void get(int pipe, void* what, std::size_t size) {
+  auto* at = static_cast<char*>(what);
+  while (size > 0) {
+    const auto got = ::read(pipe, at, size);
+    if (got <= 0)
+      std::exit(1);
+    at += got;
+    size -= static_cast<std::size_t>(got);
+  }
+}
+
+struct greeting {
+  node_id node;
+  std::uint16_t port = 0;
+};
+
+void produce(const workload& work, int to_consumer, int from_consumer) {
+  bench_node self;
+  std::promise<actors::actor_ref> unused;
+  self.spawn(std::make_unique<bench_producer>(self.directory, work), "producer",
+             actors::placement::shared);
+  self.spawn(std::make_unique<bench_executor>(self.directory, *self.network, unused, node_id{}),
+             "executor", actors::placement::control);
+  const greeting me{self.under->environment().node, self.rpc->port()};
+  put(to_consumer, &me, sizeof(me));
+  char bye = 0;
+  get(from_consumer, &bye, 1);
+}
+
+void report(const char* name, const char* what, double bytes, double elapsed) {
+  std::printf("{\"bench\":\"remote_exchange\",\"name\":\"%s\",\"over\":\"%s\",\"mb_per_s\":%.0f}\n",
+              name, what, bytes / elapsed / 1e6);
+  std::fflush(stdout);
+}
+
+double consume(const workload& work, int to_producer, int from_producer) {
+  greeting producer;
+  get(from_producer, &producer, sizeof(producer));
+  bench_node self;
+  std::promise<std::size_t> done;
+  std::promise<actors::actor_ref> connection;
+  self.spawn(std::make_unique<bench_consumer>(self.directory, work.type, done), "consumer",
+             actors::placement::shared);
+  self.network->learn(producer.node, {"127.0.0.1", producer.port});
+  self.spawn(
+      std::make_unique<bench_executor>(self.directory, *self.network, connection, producer.node),
+      "executor", actors::placement::control);
+  auto ref = connection.get_future().get();
+  const auto begin = bench_clock::now();
+  ref.send(std::make_unique<connection_order>(
+      open_channel{{consumer_attempt, 0, {the_result, producer_attempt}, 0, window_bytes, 0}}));
+  done.get_future().wait();
+  const auto elapsed = seconds(bench_clock::now() - begin).count();
+  ref = {};
+  put(to_producer, "!", 1);
+  return elapsed;
+}
+
+double over_exchange(const workload& work) {
+  int down[2];
+  int up[2];
+  if (::pipe(down) != 0 || ::pipe(up) != 0)
+    std::exit(1);
+  const auto child = ::fork(); // before any thread
+  if (child == 0) {
+    produce(work, up[1], down[0]);
+    std::exit(0);
+  }
+  const auto elapsed_child = [&] {
+    int elapsed_pipe[2];
+    if (::pipe(elapsed_pipe) != 0)
+      std::exit(1);
+    // A process of its own too, so that the next fork finds no thread.
+    const auto consumer = ::fork();
+    if (consumer == 0) {
+      const auto elapsed = consume(work, down[1], up[0]);
+      put(elapsed_pipe[1], &elapsed, sizeof(elapsed));
+      std::exit(0);
+    }
+    double elapsed = 0;
+    get(elapsed_pipe[0], &elapsed, sizeof(elapsed));
+    ::waitpid(consumer, nullptr, 0);
+    return elapsed;
+  }();
+  ::waitpid(child, nullptr, 0);
+  return elapsed_child;
+}
+
+/// Frames of one batch over a bare TCP connection: written from one buffer, read into new ones.
+double over_sockets(std::size_t frame_bytes, std::size_t total_bytes) {
+  const int listening = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in where{};
+  where.sin_family = AF_INET;
+  where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof(where);
+  auto* address = reinterpret_cast<sockaddr*>(&where);
+  if (::bind(listening, address, length) != 0 || ::listen(listening, 1) != 0 ||
+      ::getsockname(listening, address, &length) != 0)
+    std::exit(1);
+  const auto frames = total_bytes / frame_bytes;
+  const auto child = ::fork();
+  const int one = 1;
+  if (child == 0) {
+    const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+    if (::connect(fd, address, length) != 0)
+      std::exit(1);
+    ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    const std::vector<char> frame(frame_bytes, 'x');
+    for (std::size_t i = 0; i < frames; ++i)
+      for (std::size_t at = 0; at < frame_bytes;) {
+        const auto written = ::write(fd, frame.data() + at, frame_bytes - at);
+        if (written <= 0)
+          std::exit(1);
+        at += static_cast<std::size_t>(written);
+      }
+    std::exit(0);
+  }
+  const int fd = ::accept(listening, nullptr, nullptr);
+  const auto begin = bench_clock::now();
+  for (std::size_t i = 0; i < frames; ++i) {
+    const auto frame = graph::buffer::allocate(frame_bytes);
+    get(fd, frame->mutable_data(), frame_bytes);
+  }
+  const auto elapsed = seconds(bench_clock::now() - begin).count();
+  ::close(fd);
+  ::close(listening);
+  ::waitpid(child, nullptr, 0);
+  return elapsed;
+}
+
+} // namespace
+} // namespace headrace::task
+
+int main(int argc, char** argv) {
+  using namespace headrace::task;
+  const std::size_t total = (argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2000) * 1'000'000;
+  const std::vector<workload> workloads{{"numbers", number_type(), false, total},
+                                        {"texts", text_type(), false, total},
+                                        {"texts, zstd", text_type(), true, total}};
+  for (const auto& work : workloads) {
+    const auto batch = make_batch(work.type);
+    const auto frame_bytes = headrace::graph::batch_encoding(batch).size_bytes();
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      report(work.name, "sockets", static_cast<double>(total), over_sockets(frame_bytes, total));
+      report(work.name, "exchange", static_cast<double>(total), over_exchange(work));
+    }
+  }
+  return 0;
+}
