@@ -4,7 +4,7 @@
 namespace headrace::cluster {
 
 void register_all_connectors(graph::connector_registry& into,
-                             std::function<void(std::string_view)> print) {
+                             std::function<status(std::string_view)> print) {
   task::sink_targets targets;
   targets.print = std::move(print);
   task::register_connectors(into, std::move(targets));

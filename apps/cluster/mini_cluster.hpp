@@ -24,7 +24,7 @@ struct mini_cluster_options {
   /// Where artifacts, and checkpoints of jobs that name no directory, are kept.
   std::string directory;
   /// Where print sinks write; empty: standard output.
-  std::function<void(std::string_view)> print;
+  std::function<status(std::string_view)> print;
 };
 
 /// A whole cluster on one node: the parts of a job manager and of task managers, the same actors as
@@ -67,6 +67,6 @@ private:
 
 /// Fills a registry with every connector and format of this build.
 void register_all_connectors(graph::connector_registry& into,
-                             std::function<void(std::string_view)> print);
+                             std::function<status(std::string_view)> print);
 
 } // namespace headrace::cluster

@@ -4,13 +4,20 @@
 #include "libgraph/data/row_format.hpp"
 #include "libgraph/data/row_view.hpp"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 namespace headrace::run {
 
 namespace {
 constexpr int rounds_max = 64;
+
+status cannot_write() {
+  return error(errc::output_failed, "collected rows cannot be written to standard output: " +
+                                        std::string(std::strerror(errno)));
+}
 } // namespace
 
 collected_printer::collected_printer(scheduler::job_client& client, const graph::job_graph& job)
@@ -35,10 +42,10 @@ status collected_printer::print(sink& from) {
       graph::format_row(graph::row_view(rows, i), text);
       text += '\n';
     }
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+      return cannot_write();
   }
-  std::fflush(stdout);
-  return {};
+  return std::fflush(stdout) == 0 ? status() : cannot_write();
 }
 
 status collected_printer::print_new() {

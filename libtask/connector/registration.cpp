@@ -8,17 +8,26 @@
 #include "libtask/format/json_format.hpp"
 #include "libtask/format/lines_format.hpp"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 namespace headrace::task {
 namespace {
 
 /// Whole pieces, so that lines of several subtasks do not mix.
-print_target to_stream(std::FILE* stream) {
-  return [stream](std::string_view lines) {
-    std::fwrite(lines.data(), 1, lines.size(), stream);
-    std::fflush(stream);
+print_target to_stream(std::FILE* stream, const char* name) {
+  return [stream, name](std::string_view lines) -> status {
+    errno = 0;
+    if (std::fwrite(lines.data(), 1, lines.size(), stream) == lines.size() &&
+        std::fflush(stream) == 0)
+      return {};
+    const std::string why = std::strerror(errno);
+    return error(errc::output_failed,
+                 "sink 'print' cannot write to " + std::string(name) + ": " + why,
+                 {errc::bad_usage, "a job that prints wants a " + std::string(name) +
+                                       " that is open and takes all rows"});
   };
 }
 
@@ -49,9 +58,9 @@ void register_connectors(graph::connector_registry& registry, sink_targets targe
   registry.add_source("datagen", datagen_factory(10'000));
 
   if (!targets.print)
-    targets.print = to_stream(stdout);
+    targets.print = to_stream(stdout, "standard output");
   if (!targets.print_error)
-    targets.print_error = to_stream(stderr);
+    targets.print_error = to_stream(stderr, "standard error");
   registry.add_sink("print",
                     make_print_factory(std::move(targets.print), std::move(targets.print_error)));
   registry.add_sink("blackhole", make_blackhole_sink);

@@ -91,18 +91,16 @@ graph::connector_registry::sink_factory make_print_factory(print_target to, prin
     return make_plain([target = set.get_bool("standard-error") ? to_error : to,
                        identifier = set.get_text("print-identifier")](
                           const graph::writer_context& context) -> result<plain_sink::action> {
-      return plain_sink::action(
-          [target, prefix = line_prefix(identifier, context)](const graph::record_batch& rows) {
-            std::string lines;
-            for (std::size_t i = 0; i < rows.size(); ++i) {
-              lines += prefix;
-              graph::format_row(graph::row_view(rows, i), lines);
-              lines += '\n';
-            }
-            if (!lines.empty())
-              target(lines);
-            return status();
-          });
+      return plain_sink::action([target, prefix = line_prefix(identifier, context)](
+                                    const graph::record_batch& rows) -> status {
+        std::string lines;
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          lines += prefix;
+          graph::format_row(graph::row_view(rows, i), lines);
+          lines += '\n';
+        }
+        return lines.empty() ? status() : target(lines);
+      });
     });
   };
 }

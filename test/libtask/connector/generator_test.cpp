@@ -241,7 +241,10 @@ TEST_SUITE("task/connector/simple sinks") {
 TEST_CASE("rows are printed as lines, behind the subtask when there are several") {
   std::string printed;
   sink_targets targets;
-  targets.print = [&](std::string_view lines) { printed += lines; };
+  targets.print = [&](std::string_view lines) {
+    printed += lines;
+    return status();
+  };
   const auto registry = make_registry(std::move(targets));
   testing_file_system files;
   const manual_clock clock;
