@@ -149,6 +149,8 @@ struct object_loader::loaded_object {
     try {
       environment env(arguments);
       entry(&env);
+      if (auto unwanted = env.arguments().unwanted(); !unwanted.empty())
+        return error(errc::bad_usage, std::move(unwanted));
       return build_job(env, default_parallelism);
     } catch (const graph::failure& thrown) {
       return error(thrown.cause());

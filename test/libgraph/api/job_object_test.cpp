@@ -70,6 +70,8 @@ TEST_CASE("what an entry throws is an error in words") {
   CHECK(failed("missing").code == errc::bad_usage);
   CHECK(failed("missing").message.find("missing argument --needed") != std::string::npos);
   CHECK(failed("empty").code == errc::invalid_graph);
+  CHECK(t.loader.build(job_path, {"--moed", "plain"}, 1).error() ==
+        error(errc::bad_usage, "the job has no argument --moed, is it --mode"));
 }
 
 TEST_CASE("a job object of another headrace is refused before its code runs") {

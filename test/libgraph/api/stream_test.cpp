@@ -156,6 +156,31 @@ TEST_CASE("a missing argument is told with the nearest that was given") {
   CHECK_THROWS_AS(given.get_int("inptu", 0), graph::failure);
 }
 
+TEST_CASE("an argument without a value is true, and nothing else") {
+  const api::parameters given({"--output", "--fast"});
+
+  CHECK(given.get_bool("output", false));
+  CHECK(given.find("fast") == "true");
+  CHECK_THROWS_AS(given.get("output"), graph::failure);
+  CHECK_THROWS_AS(given.get("output", "x"), graph::failure);
+  CHECK_THROWS_AS(given.get_int("output", 1), graph::failure);
+  CHECK_THROWS_AS(given.get_real("output", 1), graph::failure);
+  CHECK_THROWS_AS(api::parameters({"--n", "1", "--n=2"}), graph::failure);
+}
+
+TEST_CASE("an argument that no one asks for is named, with the nearest that someone asks for") {
+  const api::parameters given({"--rate", "1", "--cuont", "2"});
+  const auto copy = given;
+  static_cast<void>(copy.get_int("rate", 0));
+
+  CHECK(given.unwanted() == "the job has no argument --cuont, it has --rate");
+  static_cast<void>(given.get_int("count", 0));
+  CHECK(given.unwanted() == "the job has no argument --cuont, is it --count");
+  CHECK(given.all().size() == 4);
+  CHECK(given.unwanted().empty());
+  CHECK(api::parameters({"x"}).unwanted() == "the job takes no argument without a name: x");
+}
+
 TEST_CASE("a source or sink of the job's own is a function") {
   api::environment env;
   api::source_of<word_count> own{"own", {}, [] { return std::unique_ptr<graph::source>(); }, 0};

@@ -8,6 +8,7 @@ namespace api = headrace::api;
 
 HEADRACE_JOB(env) {
   const auto mode = env.arguments().get("mode", "plain");
+  static_cast<void>(env.arguments().get("x", ""));
   if (mode == "throw")
     throw std::runtime_error("thrown by the entry");
   if (mode == "throw-number")
