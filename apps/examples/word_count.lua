@@ -16,4 +16,4 @@ assert(ended.records > 0, "nothing was read")
 for _, actor in ipairs(actors()) do
   assert(actor.state ~= "failed", actor.name .. " failed: " .. tostring(actor.error))
 end
-print(ended.name, ended.records .. " words", string.format("%.1f s", ended.runtime))
+print(ended.name, ended.records .. " records", string.format("%.1f s", ended.runtime))

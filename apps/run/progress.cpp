@@ -47,17 +47,17 @@ std::string describe_progress(const scheduler::job_status& job, std::int64_t now
   std::uint64_t skipped = 0;
   std::uint64_t late = 0;
   if (!job.vertices.empty())
-    read = job.vertices.front().records_out;
+    read = job.vertices.front().records_in; // a source counts there what it has read
   for (const auto& vertex : job.vertices) {
     skipped += vertex.skipped_records;
     late += vertex.late_records;
   }
-  append_count(out, read, "record out of the source", "records out of the source");
+  append_count(out, read, "record read", "records read");
   append_count(out, skipped, "malformed record skipped", "malformed records skipped");
   append_count(out, late, "late record dropped", "late records dropped");
   append_count(out, job.completed_checkpoints, "checkpoint", "checkpoints");
   append_count(out, job.restarts, "restart", "restarts");
-  if (!job.waiting_for.empty())
+  if (!job.waiting_for.empty() && !scheduler::is_terminal(job.state))
     out += ", waiting for " + job.waiting_for;
   return out;
 }

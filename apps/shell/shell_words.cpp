@@ -130,7 +130,7 @@ std::string describe_share(float share) {
 
 std::uint64_t records_of(const scheduler::job_status& job) {
   // The first vertex is a source: vertices are in topological order.
-  return job.vertices.empty() ? 0 : job.vertices.front().records_out;
+  return job.vertices.empty() ? 0 : job.vertices.front().records_in; // what it has read
 }
 
 std::int64_t runtime_ms(const scheduler::job_status& job, std::int64_t now_ms) {
@@ -143,8 +143,8 @@ std::string describe_job(const scheduler::job_status& job, std::int64_t now_ms) 
   std::string out =
       to_string(job.id) + "  " + job.name + ": " + std::string(scheduler::name_of(job.state)) +
       ", " + describe_duration(runtime_ms(job, now_ms)) + ", " + std::to_string(records_of(job)) +
-      " records out of the source, " + std::to_string(job.completed_checkpoints) +
-      " checkpoints, " + std::to_string(job.restarts) + " restarts";
+      " records read, " + std::to_string(job.completed_checkpoints) + " checkpoints, " +
+      std::to_string(job.restarts) + " restarts";
   if (!job.waiting_for.empty())
     out += ", waiting for " + job.waiting_for;
   return out;
