@@ -53,7 +53,7 @@ public:
   environment& set_restart_strategy(graph::restart_spec strategy);
   environment& set_buffer_timeout(std::chrono::milliseconds timeout);
   environment& disable_chaining();
-  /// "hashmap" or "rocksdb".
+  /// "hashmap", which is the default.
   environment& set_state_backend(std::string name);
 
   // ---- sources ----
