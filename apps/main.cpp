@@ -4,19 +4,53 @@
 #include "apps/run/option_list.hpp"
 #include "apps/run/run_command.hpp"
 #include "apps/shell/shell_command.hpp"
+#include "libactors/base/text.hpp"
 #include "libactors/base/version.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <fcntl.h>
 #include <string>
+#include <string_view>
+#include <unistd.h>
 #include <vector>
 
 namespace {
 
 using namespace headrace;
+
+/// Says what no command knows, with what may have been meant.
+int complain_of_extras(const CLI::App& app) {
+  const CLI::App* command = &app;
+  for (const CLI::App* parsed : app.get_subcommands())
+    command = parsed;
+  const auto words = app.remaining(true);
+  const auto option = std::find_if(words.begin(), words.end(),
+                                   [](const auto& word) { return word.starts_with('-'); });
+  const auto given = option != words.end() ? option->substr(0, option->find('=')) : words.front();
+  std::vector<std::string> known;
+  for (const auto* each : command->get_options())
+    known.insert(known.end(), each->get_lnames().begin(), each->get_lnames().end());
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  const auto bare = given.substr(std::min(given.size(), given.find_first_not_of('-')));
+  const auto nearest = option == words.end() ? std::string_view() : nearest_name(bare, names);
+  std::fprintf(stderr, "headrace: %s has no %s %s", command->get_name().c_str(),
+               option != words.end() ? "option" : "further argument", given.c_str());
+  if (!nearest.empty())
+    std::fprintf(stderr, ", did you mean --%s", std::string(nearest).c_str());
+  std::fprintf(stderr, "\n");
+  if (nearest.empty() && command->get_name() == "run")
+    std::fprintf(stderr, "Arguments of the job stand behind --: headrace run JOB -- %s …\n",
+                 given.c_str());
+  std::fprintf(stderr, "headrace %s --help lists what there is\n", command->get_name().c_str());
+  return run::bad_usage;
+}
 
 int run_command(int argc, char** argv) {
   // What stands behind `--` is the job's own.
@@ -80,6 +114,8 @@ int run_command(int argc, char** argv) {
 
   try {
     app.parse(own, argv);
+  } catch (const CLI::ExtrasError&) {
+    return complain_of_extras(app);
   } catch (const CLI::ParseError& wrong) {
     return app.exit(wrong) == 0 ? run::finished : run::bad_usage;
   }
@@ -117,11 +153,32 @@ int run_command(int argc, char** argv) {
   return run::run_job(run_options);
 }
 
+/// Keeps files of this program from becoming a standard stream that it was started without. Writing
+/// to such a stream fails, as it should.
+void occupy_standard_streams() {
+  int descriptor = 0;
+  while (descriptor >= 0 && descriptor <= STDERR_FILENO)
+    descriptor = ::open("/dev/null", O_RDONLY); // the lowest that is free
+  if (descriptor >= 0)
+    ::close(descriptor);
+}
+
+/// @returns the code, or failed when words on standard output were lost
+int with_output_written(int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
+    return code;
+  if (code != run::finished)
+    return code; // the cause was told
+  std::fprintf(stderr, "headrace: cannot write to standard output: %s\n", std::strerror(errno));
+  return run::failed;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_streams();
   try {
-    return run_command(argc, argv);
+    return with_output_written(run_command(argc, argv));
   } catch (const std::exception& failure) {
     std::fprintf(stderr, "headrace: %s\n", failure.what());
   } catch (...) {

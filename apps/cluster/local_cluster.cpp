@@ -24,7 +24,7 @@ std::int32_t slots_of_each(const configuration& settings) {
 class local_cluster final : public cluster_access {
 public:
   local_cluster(file_system& files, api::object_loader& loader, const configuration& settings)
-      : directory_(files, settings), slots_(slots_of_each(settings)) {
+      : directory_(files, temporary_base(settings), "run"), slots_(slots_of_each(settings)) {
     actors::node_options options;
     options.name = "local";
     options.log =

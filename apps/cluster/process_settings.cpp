@@ -3,7 +3,10 @@
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/limits.hpp"
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <unistd.h>
 #include <utility>
@@ -23,7 +26,30 @@ status read_settings(const std::string& path, const std::vector<std::string>& wo
       return error(errc::bad_usage, "-D wants key=value: " + word);
     HEADRACE_CHECK(into.set(word.substr(0, equals), word.substr(equals + 1)));
   }
-  return {};
+  return check_settings(into);
+}
+
+status check_settings(const configuration& settings) {
+  const auto interval = settings.get_duration("heartbeat.interval");
+  const auto timeout = settings.get_duration("heartbeat.timeout");
+  if (timeout >= 2 * interval)
+    return {};
+  return error(errc::bad_option_value,
+               "heartbeat.timeout must be at least twice heartbeat.interval, but is " +
+                   std::to_string(timeout.count()) + " ms with an interval of " +
+                   std::to_string(interval.count()) + " ms");
+}
+
+result<logger> make_logger(const configuration& settings, log_level lowest) {
+  const auto path = settings.get_text("log.file");
+  if (!path.empty()) {
+    auto* file = std::fopen(path.c_str(), "ae");
+    if (file == nullptr)
+      return error(errc::bad_option_value,
+                   "log.file cannot be opened: " + path + ": " + std::string(std::strerror(errno)));
+    std::fclose(file);
+  }
+  return logger::to(path, lowest);
 }
 
 log_level log_level_of(const configuration& settings) {

@@ -13,6 +13,12 @@ namespace headrace::cluster {
 status read_settings(const std::string& path, const std::vector<std::string>& words,
                      configuration& into);
 
+/// What no single option's declaration can say. @errors bad_option_value
+status check_settings(const configuration& settings);
+
+/// Writes to log.file, else to standard error. @errors bad_option_value  it cannot be opened
+result<logger> make_logger(const configuration& settings, log_level lowest);
+
 /// As log.level says.
 log_level log_level_of(const configuration& settings);
 

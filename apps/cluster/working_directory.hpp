@@ -1,16 +1,16 @@
 #pragma once
 
 #include "libactors/base/file_system.hpp"
-#include "libactors/base/option.hpp"
 
 #include <string>
 
 namespace headrace::cluster {
 
-/// A directory of this process's own below `io.tmp.dirs`, gone with it.
+/// A directory of this process's own below a base, `<name>-<pid>`, gone with it; what processes
+/// that were killed left under such names is removed first.
 class working_directory {
 public:
-  working_directory(file_system& files, const configuration& settings);
+  working_directory(file_system& files, const std::string& base, const std::string& name);
   ~working_directory();
   working_directory(const working_directory&) = delete;
   working_directory& operator=(const working_directory&) = delete;

@@ -7,6 +7,7 @@
 #include "apps/cluster/remote_leader.hpp"
 #include "apps/cluster/rest_service.hpp"
 #include "apps/cluster/task_manager_process.hpp"
+#include "apps/cluster/working_directory.hpp"
 #include "apps/node/process_files.hpp"
 #include "apps/node/process_signals.hpp"
 #include "libtask/executor/rpc_data_network.hpp"
@@ -234,15 +235,15 @@ result<int> run(const node_command_options& options, process_signals& signals, f
     HEADRACE_TRY(auto taken, directory_lock::take(lasting));
     lock.emplace(std::move(taken));
   }
-  const working_directory working(files, base, std::string(name_of(options.role)));
+  const cluster::working_directory working(files, base, std::string(name_of(options.role)));
   HEADRACE_CHECK(files.create_directories(working.path()));
 
   api::object_loader loader(files);
   fatal_word fatal;
   actors::node_options node_options;
   node_options.name = std::string(name_of(options.role)) + "-" + std::to_string(getpid());
-  node_options.log =
-      logger::to(options.settings.get_text("log.file"), cluster::log_level_of(options.settings));
+  HEADRACE_TRY(node_options.log,
+               cluster::make_logger(options.settings, cluster::log_level_of(options.settings)));
   node_options.on_fatal = [&fatal](const error& cause) { fatal.tell(cause); };
   const auto node = actors::make_node(node_options);
   const auto limit = options.settings.get_duration("cluster.services.shutdown-timeout");

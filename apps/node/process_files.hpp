@@ -22,21 +22,6 @@ private:
   int descriptor_;
 };
 
-/// A directory of this process's own below a base, `<name>-<pid>`, gone with it; what processes
-/// that were killed left under such names is removed first.
-class working_directory {
-public:
-  working_directory(file_system& files, const std::string& base, const std::string& name);
-  ~working_directory();
-  working_directory(const working_directory&) = delete;
-  working_directory& operator=(const working_directory&) = delete;
-  const std::string& path() const { return path_; }
-
-private:
-  file_system& files_;
-  std::string path_;
-};
-
 /// Files that tell others of this process (its pid, its ports); removed when this goes.
 class told_files {
 public:

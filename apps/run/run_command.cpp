@@ -31,10 +31,29 @@ using std::chrono::milliseconds;
 constexpr milliseconds poll_interval{100};
 
 std::atomic<int> signals_taken{0};
+std::atomic<unsigned> stop_seconds{0}; ///< that a canceled run may take to end
 
+/// The first one cancels the job; what then stands still does not keep the process.
 extern "C" void take_signal(int number) {
   if (signals_taken.fetch_add(1) > 0)
     _exit(128 + number);
+  ::alarm(stop_seconds.load());
+}
+
+extern "C" void end_late_run(int /*number*/) {
+  static constexpr char words[] =
+      "\nheadrace: the run did not end within cluster.services.shutdown-timeout after the signal, "
+      "and is ended\n";
+  static_cast<void>(!::write(STDERR_FILENO, &words[0], sizeof(words) - 1));
+  _exit(failed);
+}
+
+void take_signals(const configuration& settings) {
+  const auto limit = settings.get_duration("cluster.services.shutdown-timeout");
+  stop_seconds.store(static_cast<unsigned>((limit.count() + 999) / 1000)); // at least one
+  std::signal(SIGALRM, end_late_run);
+  std::signal(SIGINT, take_signal);
+  std::signal(SIGTERM, take_signal);
 }
 
 int complain(const error& failure) {
@@ -51,8 +70,8 @@ int complain(const error& failure) {
 }
 
 log_level level_of(const configuration& settings) {
-  if (!settings.is_set("log.level"))
-    return log_level::warn; // progress says the rest
+  if (!settings.is_set("log.level") && !settings.is_set("log.file"))
+    return log_level::off; // progress and the end say it, once
   return cluster::log_level_of(settings);
 }
 
@@ -141,6 +160,16 @@ status submit(job_access& access, file_system& files, graph::job_graph& job,
   }
 }
 
+/// Of a job that keeps checkpoints and has not finished.
+void tell_how_to_go_on(const scheduler::job_status& ended) {
+  if (ended.last_checkpoint_path.empty())
+    std::fprintf(stderr, "%s: no checkpoint was complete, so that it can only begin anew\n",
+                 ended.name.c_str());
+  else
+    std::fprintf(stderr, "%s: goes on from its last checkpoint with --from-checkpoint %s\n",
+                 ended.name.c_str(), ended.last_checkpoint_path.c_str());
+}
+
 /// Submits the job, and follows it unless that is not wanted.
 result<int> run_on(job_access& access, file_system& files, graph::job_graph& job,
                    const run_options& options) {
@@ -153,9 +182,8 @@ result<int> run_on(job_access& access, file_system& files, graph::job_graph& job
   if (options.is_json)
     std::fputs(client::job_as_json(ended).c_str(), stdout);
   if (ended.state != scheduler::job_state::finished && !options.quiet &&
-      !job.checkpoints.directory.empty() && !ended.last_checkpoint_path.empty())
-    std::fprintf(stderr, "%s: goes on from its last checkpoint with --from-checkpoint %s\n",
-                 job.name.c_str(), ended.last_checkpoint_path.c_str());
+      !job.checkpoints.directory.empty())
+    tell_how_to_go_on(ended);
   switch (ended.state) {
   case scheduler::job_state::finished:
     return static_cast<int>(finished);
@@ -168,10 +196,12 @@ result<int> run_on(job_access& access, file_system& files, graph::job_graph& job
 
 result<int> run_in_this_process(api::object_loader& loader, file_system& files,
                                 graph::job_graph& job, const run_options& options) {
-  const cluster::working_directory directory(files, options.settings);
+  const cluster::working_directory directory(files, cluster::temporary_base(options.settings),
+                                             "run");
   actors::node_options node_options;
   node_options.name = "run";
-  node_options.log = logger::to("", level_of(options.settings));
+  HEADRACE_TRY(node_options.log,
+               cluster::make_logger(options.settings, level_of(options.settings)));
   node_options.on_fatal = [](const error& cause) {
     std::fprintf(stderr, "headrace: fatal: %s\n", to_string(cause).c_str());
     _exit(failed);
@@ -221,8 +251,10 @@ int run_job(const run_options& options) {
   const auto files = make_local_file_system();
   api::object_loader loader(*files);
   auto built = loader.build(options.job, options.arguments, default_parallelism(options));
-  if (!built)
-    return complain(built.error());
+  if (!built) {
+    const auto code = complain(built.error());
+    return built.error().code == errc::job_object_unloadable ? bad_usage : code;
+  }
   graph::connector_registry connectors;
   cluster::register_all_connectors(connectors, {});
   const auto bounded = cluster::is_bounded(built->graph, *built->code, connectors);
@@ -236,8 +268,7 @@ int run_job(const run_options& options) {
 
   const auto random = make_system_random();
   built->graph.id = random->next_id<job_id>();
-  std::signal(SIGINT, take_signal);
-  std::signal(SIGTERM, take_signal);
+  take_signals(options.settings);
   const auto code = options.target.empty()
                         ? run_in_this_process(loader, *files, built->graph, options)
                         : run_on_cluster(*files, built->graph, options);

@@ -28,7 +28,8 @@ enum exit_code : int { finished = 0, failed = 1, bad_usage = 2, canceled = 3 };
 
 /// Runs a job in this process, in a cluster of its own, or on the cluster that is named: loads it,
 /// submits it, shows progress on standard error, prints collected rows on standard output, waits
-/// for its end. SIGINT and SIGTERM cancel it; a second one ends this process.
+/// for its end. SIGINT and SIGTERM cancel it; a second one, or the end of
+/// cluster.services.shutdown-timeout, ends this process.
 int run_job(const run_options& options);
 
 } // namespace headrace::run

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Runs headrace as a user does, with streams that are closed, full or not read, and mistyped words."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HEADRACE, WORDS, WORD_COUNT = sys.argv[1:4]
+PATIENCE_S = 100
+
+
+def run(*words, **streams):
+    streams.setdefault("stdout", subprocess.PIPE)
+    return subprocess.run([HEADRACE, *words], stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S, **streams)
+
+
+class Streams(unittest.TestCase):
+    def test_rows_that_cannot_be_printed_fail_the_job(self):
+        with open("/dev/full", "w") as full:
+            ended = run("run", WORDS, "--parallelism", "1", stdout=full)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertIn("sink 'print' cannot write to standard output", ended.stderr)
+
+    def test_a_closed_output_fails_a_job_that_prints(self):
+        ended = run("run", WORDS, "--parallelism", "1", stdout=None, preexec_fn=lambda: os.close(1))
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertIn("sink 'print' cannot write to standard output", ended.stderr)
+
+    def test_closed_streams_leave_files_alone(self):
+        with tempfile.TemporaryDirectory() as directory:
+            os.mkdir(directory + "/in")
+            with open(directory + "/in/text", "w") as text:
+                text.write("to be or not to be\n")
+            words = ["run", WORD_COUNT, "-p", "1", "-q", "--"]
+            words += ["--input", directory + "/in", "--output", directory + "/out"]
+            ended = subprocess.run(
+                [HEADRACE, *words], timeout=PATIENCE_S, preexec_fn=lambda: os.closerange(0, 3)
+            )
+            self.assertEqual(ended.returncode, 0)
+            rows = []
+            for name in os.listdir(directory + "/out"):
+                with open(directory + "/out/" + name) as part:
+                    rows += part.read().split("\n")
+            self.assertEqual(len([row for row in rows if row]), 4, rows)
+
+    def test_lists_that_cannot_be_written_are_told(self):
+        with open("/dev/full", "w") as full:
+            self.assertEqual(run("options", stdout=full).returncode, 1)
+
+    def test_a_signal_ends_a_run_that_nobody_reads(self):
+        limit = ["-D", "cluster.services.shutdown-timeout=1 s"]
+        child = subprocess.Popen(
+            [HEADRACE, "run", WORDS, "-p", "1", "-q", *limit, "--", "--count", "100000000"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        with child:
+            child.stdout.read(1)
+            child.send_signal(signal.SIGTERM)
+            code = child.wait(PATIENCE_S)
+            child.stdout.close()
+        self.assertIn(code, (1, 3))
+
+
+class Words(unittest.TestCase):
+    def refused(self, *words):
+        ended = run(*words)
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        return ended.stderr
+
+    def test_mistyped_options_are_told_with_the_nearest(self):
+        self.assertIn("did you mean --parallelism", self.refused("run", WORDS, "--paralelism", "4"))
+
+    def test_arguments_of_the_job_stand_behind_two_dashes(self):
+        self.assertIn("behind --", self.refused("run", WORD_COUNT, "--input", "x"))
+
+    def test_a_job_that_cannot_be_loaded_is_bad_usage(self):
+        self.refused("run", "/no/such/job.so")
+        self.assertIn("HEADRACE_JOB", self.refused("run", os.path.realpath(HEADRACE + "/../../libheadrace.so")))
+
+    def test_arguments_that_the_job_does_not_want_are_refused(self):
+        self.assertIn("is it --count", self.refused("run", WORDS, "--", "--cuont", "1"))
+        self.assertIn("wants a value", self.refused("run", WORD_COUNT, "--", "--input", "x", "--output"))
+        self.assertIn("given twice", self.refused("run", WORDS, "--", "--count=1", "--count=2"))
+
+    def test_settings_that_do_not_fit_are_refused(self):
+        self.assertIn("at least twice", self.refused("run", WORDS, "-D", "heartbeat.timeout=1 s"))
+        self.assertIn("log.file", self.refused("run", WORDS, "-D", "log.file=/no/such/directory/log"))
+
+    def test_a_failure_is_told_once(self):
+        ended = run("run", WORD_COUNT, "-p", "1", "--", "--input", "/no/such/input", "--output", "/no/such/output")
+        self.assertEqual(ended.returncode, 1)
+        self.assertEqual(ended.stderr.count("input not found"), 1, ended.stderr)
+
+    def test_a_canceled_job_without_a_checkpoint_says_so(self):
+        with tempfile.TemporaryDirectory() as directory:
+            settings = ["-D", "execution.checkpointing.dir=" + directory, "-D", "io.tmp.dirs=" + directory]
+            settings += ["-D", "execution.checkpointing.interval=1 h"]
+            os.mkdir(directory + "/run-999999999")  # of a process that is no more
+            child = subprocess.Popen(
+                [HEADRACE, "run", WORDS, "-p", "1", *settings, "--", "--count", "100000", "--rate", "10"],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            with child:
+                child.stdout.readline()
+                child.send_signal(signal.SIGINT)
+                said = child.communicate(timeout=PATIENCE_S)[1]
+            self.assertEqual(child.returncode, 3, said)
+            self.assertIn("no checkpoint was complete", said)
+            self.assertEqual([name for name in os.listdir(directory) if name.startswith("run-")], [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
