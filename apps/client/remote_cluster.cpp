@@ -82,8 +82,9 @@ result<std::unique_ptr<remote_cluster>> remote_cluster::connect(const configurat
   options.scheduler_threads = 1;
   options.executor_threads = 2;
   options.shutdown_deadline = milliseconds(2'000);
-  if (settings.is_set("log.level") || settings.is_set("log.file"))
-    options.log = logger::to(settings.get_text("log.file"), cluster::log_level_of(settings));
+  if (settings.is_set("log.level") || settings.is_set("log.file")) {
+    HEADRACE_TRY(options.log, cluster::make_logger(settings, cluster::log_level_of(settings)));
+  }
   made->node_ = actors::make_node(std::move(options));
   HEADRACE_TRY(auto rpc_settings,
                actors::read_rpc_settings(settings, files, actors::process_role::task_manager));
