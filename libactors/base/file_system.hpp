@@ -17,6 +17,11 @@ struct file_info {
   std::uint64_t size_bytes = 0;
   std::int64_t modified_ms = 0;
   bool is_directory = false;
+  /// False for a pipe, a device, or a file that the kernel makes up while it is read (/proc).
+  bool is_regular = true;
+  /// Together the same for the same file or directory under any path; 0: not known.
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
 };
 
 /// Reads at any offset; safe to use from several threads at once.
@@ -59,7 +64,8 @@ public:
   virtual status create_directories(const std::string& path) = 0;
   /// Follows links. @errors file_not_found
   virtual result<file_info> stat(const std::string& path) = 0;
-  /// Direct entries, sorted by name; links followed.
+  /// Direct entries, sorted by name; links followed, those to nothing left out.
+  /// @errors storage_failed  links lead to each other; names the first
   virtual result<std::vector<file_info>> list(const std::string& directory) = 0;
 
   /// Reads a whole file of at most `bytes_max`.

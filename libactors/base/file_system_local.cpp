@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -78,12 +79,22 @@ status sync_directory(const std::string& path) {
   return sync_descriptor(opened.number(), path);
 }
 
+/// Files of /proc say that they are regular, and empty however much is read from them.
+bool is_made_up(const std::string& path, const struct stat& about) {
+  constexpr auto proc_magic = 0x9fa0;
+  struct statfs system {};
+  return about.st_size == 0 && ::statfs(path.c_str(), &system) == 0 && system.f_type == proc_magic;
+}
+
 file_info to_info(const std::string& path, const struct stat& about) {
   return {.path = path,
           .size_bytes = static_cast<std::uint64_t>(about.st_size),
           .modified_ms = static_cast<std::int64_t>(about.st_mtim.tv_sec) * 1'000 +
                          about.st_mtim.tv_nsec / 1'000'000,
-          .is_directory = S_ISDIR(about.st_mode)};
+          .is_directory = S_ISDIR(about.st_mode),
+          .is_regular = S_ISREG(about.st_mode) && !is_made_up(path, about),
+          .device = about.st_dev,
+          .inode = about.st_ino};
 }
 
 class local_readable final : public readable_file {
@@ -294,7 +305,7 @@ public:
       struct stat about {};
       if (::stat(path.c_str(), &about) == 0) {
         entries.push_back(to_info(path, about));
-      } else if (errno != ENOENT && errno != ELOOP) { // removed meanwhile, or a link to nothing
+      } else if (errno != ENOENT) { // removed meanwhile, or a link to nothing
         return system_failure("cannot stat", path, errno);
       }
     }

@@ -3,7 +3,9 @@
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
+#include <set>
 #include <span>
+#include <tuple>
 
 namespace headrace::task {
 namespace {
@@ -51,8 +53,8 @@ public:
       if (is_hidden(name_of_path(entry.path)))
         continue;
       if (!entry.is_directory)
-        found_.push_back(entry);
-      else if (recursive_)
+        HEADRACE_CHECK(add_file(entry));
+      else if (recursive_ && is_new(entry, 0))
         HEADRACE_CHECK(add_directory(entry.path, depth + 1));
     }
     return {};
@@ -71,10 +73,12 @@ public:
       for (const auto& entry : entries) {
         if (is_hidden(name_of_path(entry.path)))
           continue;
-        if (entry.is_directory)
-          HEADRACE_CHECK(add_matches(entry.path, segments, depth + 1));
-        else if (rest.empty())
-          found_.push_back(entry);
+        if (entry.is_directory) {
+          if (is_new(entry, segments.size()))
+            HEADRACE_CHECK(add_matches(entry.path, segments, depth + 1));
+        } else if (rest.empty()) {
+          HEADRACE_CHECK(add_file(entry));
+        }
       }
       return {};
     }
@@ -83,16 +87,30 @@ public:
       const auto name = name_of_path(entry.path);
       if ((is_hidden(name) && !is_hidden(segment)) || !matches_glob(segment, name))
         continue;
-      if (entry.is_directory)
-        HEADRACE_CHECK(rest.empty() ? add_directory(entry.path, depth + 1)
-                                    : add_matches(entry.path, rest, depth + 1));
-      else if (rest.empty())
-        found_.push_back(entry);
+      if (entry.is_directory) {
+        if (is_new(entry, rest.size()))
+          HEADRACE_CHECK(rest.empty() ? add_directory(entry.path, depth + 1)
+                                      : add_matches(entry.path, rest, depth + 1));
+      } else if (rest.empty()) {
+        HEADRACE_CHECK(add_file(entry));
+      }
     }
     return {};
   }
 
-  void add_file(file_info file) { found_.push_back(std::move(file)); }
+  status add_file(const file_info& file) {
+    if (!file.is_regular)
+      return error(errc::input_unreadable, "not a regular file: " + file.path);
+    found_.push_back(file);
+    return {};
+  }
+
+  /// Whether the directory was not yet searched for this many segments of the pattern, under
+  /// whatever path: links may lead to it again, or back up to it.
+  bool is_new(const file_info& directory, std::size_t segments) {
+    return directory.inode == 0 ||
+           searched_.emplace(directory.device, directory.inode, segments).second;
+  }
 
   std::vector<file_info> take() {
     const auto by_path = [](const auto& a, const auto& b) { return a.path < b.path; };
@@ -117,6 +135,7 @@ private:
   file_system& files_;
   bool recursive_;
   std::vector<file_info> found_;
+  std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> searched_;
 };
 
 } // namespace
@@ -172,10 +191,8 @@ result<std::vector<file_info>> find_input_files(file_system& files, const std::s
   search found(files, recursive);
   auto itself = files.stat(path);
   if (itself) {
-    if (!itself->is_directory)
-      found.add_file(*itself);
-    else
-      HEADRACE_CHECK(found.add_directory(path, 0));
+    found.is_new(*itself, 0);
+    HEADRACE_CHECK(itself->is_directory ? found.add_directory(path, 0) : found.add_file(*itself));
     return found.take();
   }
   if (!itself.error().has(errc::file_not_found))
@@ -195,10 +212,13 @@ result<std::vector<file_info>> find_input_files(file_system& files, const std::s
                        : base + (base == "/" ? "" : "/") + std::string(segments[fixed]);
     ++fixed;
   }
-  if (auto root = files.stat(base); !root)
+  auto root = files.stat(base);
+  if (!root)
     return error(errc::input_not_found, "input not found: " + base + ", of " + path,
                  std::move(root).error());
-  HEADRACE_CHECK(found.add_matches(base, std::span(segments).subspan(fixed), 0));
+  const auto patterns = std::span(segments).subspan(fixed);
+  found.is_new(*root, patterns.size());
+  HEADRACE_CHECK(found.add_matches(base, patterns, 0));
   return found.take();
 }
 

@@ -10,9 +10,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <random>
 #include <string>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 namespace headrace::task {
@@ -217,6 +220,56 @@ TEST_CASE("an input that cannot be listed is unreadable") {
     return std::nullopt;
   });
   CHECK(find_input_files(files, "/d", true).error().code == errc::input_unreadable);
+}
+
+TEST_CASE("links that lead back or to each other do not make files come twice") {
+  namespace fs = std::filesystem;
+  const auto root = fs::temp_directory_path() / ("headrace-links-" + std::to_string(::getpid()));
+  fs::create_directories(root / "loop");
+  const auto files = make_local_file_system();
+  REQUIRE(files->write_atomically((root / "loop/a").string(), "1\n"));
+  fs::create_symlink(".", root / "loop/me");
+  fs::create_symlink("../loop", root / "loop/up");
+  const auto directory = (root / "loop").string();
+  const auto path_of_a = directory + "/a";
+  for (const auto& path : {directory, root.string(), directory + "/**", directory + "/**/a"}) {
+    CAPTURE(path);
+    const auto found = find_input_files(*files, path, true);
+    REQUIRE_MESSAGE(found.has_value(), (found ? "" : to_string(found.error())));
+    REQUIRE(found->size() == 1);
+    CHECK(found->front().path == path_of_a);
+  }
+
+  fs::create_symlink("two", root / "loop/one");
+  fs::create_symlink("one", root / "loop/two");
+  const auto refused = find_input_files(*files, directory, true);
+  REQUIRE(!refused);
+  CHECK(refused.error().code == errc::input_unreadable);
+  CHECK(to_string(refused.error()).find(directory + "/one") != std::string::npos);
+  fs::remove_all(root);
+}
+
+TEST_CASE("what is no regular file is refused by its name, not read as empty") {
+  namespace fs = std::filesystem;
+  const auto root = fs::temp_directory_path() / ("headrace-pipe-" + std::to_string(::getpid()));
+  fs::create_directories(root);
+  const auto pipe = (root / "pipe").string();
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  const auto files = make_local_file_system();
+  const std::vector<std::pair<std::string, std::string>> cases{
+      {pipe, pipe},
+      {root.string(), pipe},
+      {root.string() + "/p*", pipe},
+      {"/dev/null", "/dev/null"},
+      {"/proc/self/status", "/proc/self/status"}};
+  for (const auto& [path, named] : cases) {
+    CAPTURE(path);
+    const auto found = find_input_files(*files, path, false);
+    REQUIRE(!found);
+    CHECK(found.error().code == errc::input_unreadable);
+    CHECK(found.error().message == "not a regular file: " + named);
+  }
+  fs::remove_all(root);
 }
 
 TEST_CASE("a file that shrank since it was found is unreadable") {
