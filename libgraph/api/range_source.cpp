@@ -1,5 +1,7 @@
 #include "libgraph/api/range_source.hpp"
 
+#include "libgraph/connector/fixed_enumerator.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -9,47 +11,7 @@ namespace {
 
 /// Rows appended between two looks at the size of the batch.
 constexpr std::size_t rows_a_step = 256;
-constexpr std::size_t pending_max = 1U << 20U;
 constexpr double wait_ms_max = 3'600'000;
-
-class range_enumerator final : public graph::split_enumerator {
-public:
-  range_enumerator(graph::enumerator_context& context, std::vector<graph::source_split> pending)
-      : context_(context), pending_(std::move(pending)) {}
-
-  status start() override { return {}; }
-  status add_reader(std::int32_t reader) override { return give_one(reader); }
-  status handle_split_request(std::int32_t reader) override { return give_one(reader); }
-  status add_splits_back(std::vector<graph::source_split> splits, std::int32_t) override {
-    pending_.insert(pending_.end(), splits.begin(), splits.end());
-    return {};
-  }
-  result<byte_string> snapshot(checkpoint_id) override {
-    byte_string bytes;
-    byte_writer out(bytes);
-    out.put_varint(pending_.size());
-    for (const auto& split : pending_) {
-      out.put_bytes(split.id);
-      out.put_bytes(split.state);
-    }
-    return bytes;
-  }
-
-private:
-  status give_one(std::int32_t reader) {
-    if (pending_.empty()) {
-      context_.no_more_splits(reader);
-      return {};
-    }
-    auto split = std::move(pending_.front());
-    pending_.erase(pending_.begin());
-    context_.assign(reader, {std::move(split)});
-    return {};
-  }
-
-  graph::enumerator_context& context_;
-  std::vector<graph::source_split> pending_;
-};
 
 /// Indices of a range that are left.
 std::uint64_t left_of(const index_range& range) {
@@ -78,29 +40,14 @@ result<index_range> index_range::decode(byte_view bytes) {
   return range;
 }
 
-std::unique_ptr<graph::split_enumerator> make_range_enumerator(std::uint64_t count,
-                                                               graph::enumerator_context& context) {
+result<std::unique_ptr<graph::split_enumerator>>
+make_range_enumerator(std::uint64_t count, graph::enumerator_context& context,
+                      const std::optional<byte_string>& restored) {
   const auto readers = static_cast<std::uint64_t>(context.reader_count());
   std::vector<graph::source_split> splits;
   for (std::uint64_t i = 0; i < readers && i < count; ++i)
     splits.push_back({"range-" + std::to_string(i), index_range{i, readers, count}.encode()});
-  return std::make_unique<range_enumerator>(context, std::move(splits));
-}
-
-result<std::unique_ptr<graph::split_enumerator>>
-restore_range_enumerator(graph::enumerator_context& context, byte_view snapshot) {
-  byte_reader in(snapshot);
-  HEADRACE_TRY(auto count, in.get_varint());
-  if (count > pending_max)
-    return error(errc::malformed_message, "too many splits: " + std::to_string(count));
-  std::vector<graph::source_split> splits;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    HEADRACE_TRY(auto id, in.get_bytes());
-    HEADRACE_TRY(auto state, in.get_bytes());
-    splits.push_back({std::string(id), std::string(state)});
-  }
-  return std::unique_ptr<graph::split_enumerator>(
-      std::make_unique<range_enumerator>(context, std::move(splits)));
+  return graph::fixed_enumerator::create(context, std::move(splits), restored);
 }
 
 range_reader::range_reader(graph::row_type_ptr type, std::unique_ptr<range_filler> filler,

@@ -27,12 +27,12 @@ struct index_range {
   static result<index_range> decode(byte_view bytes);
 };
 
-/// Gives each reader one interleaved part of [0, count).
-std::unique_ptr<graph::split_enumerator> make_range_enumerator(std::uint64_t count,
-                                                               graph::enumerator_context& context);
-/// @errors malformed_message
+/// Gives each reader its own interleaved part of [0, count), however often it asks: each is held to
+/// its share of the rate.
+/// @param restored  what `snapshot` gave; @errors corrupt_snapshot
 result<std::unique_ptr<graph::split_enumerator>>
-restore_range_enumerator(graph::enumerator_context& context, byte_view snapshot);
+make_range_enumerator(std::uint64_t count, graph::enumerator_context& context,
+                      const std::optional<byte_string>& restored);
 
 /// Appends the rows of `count` indices of a range to a batch.
 class range_filler {
@@ -83,9 +83,7 @@ public:
   result<std::unique_ptr<graph::split_enumerator>>
   create_enumerator(graph::enumerator_context& context,
                     std::optional<byte_string> restored) const override {
-    if (restored)
-      return restore_range_enumerator(context, *restored);
-    return make_range_enumerator(count_, context);
+    return make_range_enumerator(count_, context, restored);
   }
   result<std::unique_ptr<graph::split_reader>>
   create_reader(graph::reader_context context) const override {
