@@ -1,6 +1,7 @@
 #include "libstate/operator_state/element_reader.hpp"
 
 #include "libstate/snapshot/block_codec.hpp"
+#include "libstate/snapshot/snapshot_reader.hpp"
 
 namespace headrace::state {
 
@@ -17,7 +18,7 @@ error element_reader::corrupt(std::string what) const {
 
 status element_reader::read_exactly(std::uint64_t begin, std::uint64_t end, byte_string& out) {
   if (!file_) {
-    HEADRACE_TRY(file_, files_->open(segment_.path));
+    HEADRACE_TRY(file_, open_stored(*files_, segment_.path));
   }
   const auto size = file_->size_bytes();
   if (segment_.offset > size || end > size - segment_.offset || end > segment_.size_bytes)

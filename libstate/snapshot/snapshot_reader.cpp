@@ -22,13 +22,21 @@ T load(byte_view from, std::size_t offset) {
 
 } // namespace
 
+result<std::unique_ptr<readable_file>> open_stored(file_system& files, const std::string& path) {
+  auto file = files.open(path);
+  if (!file && file.error().has(errc::file_not_found))
+    return error(errc::corrupt_snapshot, "a file of the checkpoint is missing: " + path,
+                 std::move(file).error());
+  return file;
+}
+
 error snapshot_reader::corrupt(std::string what) const {
   return {errc::corrupt_snapshot, "corrupt snapshot: " + std::move(what) + ", in " + segment_.path};
 }
 
 result<std::unique_ptr<snapshot_reader>> snapshot_reader::open(file_system& files,
                                                                const state_segment& segment) {
-  HEADRACE_TRY(auto file, files.open(segment.path));
+  HEADRACE_TRY(auto file, open_stored(files, segment.path));
   return open(std::move(file), segment);
 }
 

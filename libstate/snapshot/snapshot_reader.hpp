@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace headrace::state {
@@ -17,12 +18,15 @@ public:
   virtual status on_row(const snapshot_row& row) = 0;
 };
 
+/// Opens a file of a checkpoint. @errors corrupt_snapshot  it is not there; storage_failed
+result<std::unique_ptr<readable_file>> open_stored(file_system& files, const std::string& path);
+
 /// Reads a snapshot in the canonical form, key group by key group. Every byte is verified before it
 /// is used. One thread.
 class snapshot_reader {
 public:
   /// Reads header and footer. `files` lives longer.
-  /// @errors file_not_found, storage_failed, unsupported_snapshot_version,
+  /// @errors storage_failed, unsupported_snapshot_version,
   ///         corrupt_snapshot  names the path and what is wrong where
   static result<std::unique_ptr<snapshot_reader>> open(file_system& files,
                                                        const state_segment& segment);

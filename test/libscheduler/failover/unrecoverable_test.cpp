@@ -9,6 +9,8 @@ TEST_SUITE_BEGIN("scheduler/failover/unrecoverable");
 
 TEST_CASE("what a restart cannot heal is found at any depth of the causes") {
   CHECK(is_unrecoverable({errc::input_not_found, "input not found: /x"}));
+  CHECK(is_unrecoverable({errc::input_unreadable, "not a regular file: /x"}));
+  CHECK(is_unrecoverable({errc::malformed_record, "line 3"}));
   CHECK(is_unrecoverable({errc::corrupt_snapshot, "checksum does not fit: /x"}));
   CHECK(is_unrecoverable({errc::job_failed, "task failed",
                           error(errc::user_function_failed, "open",
@@ -19,7 +21,6 @@ TEST_CASE("what a restart may heal is left to the restart strategy") {
   CHECK_FALSE(is_unrecoverable({errc::user_function_failed, "it threw"}));
   CHECK_FALSE(is_unrecoverable({errc::storage_full, "disk is full"}));
   CHECK_FALSE(is_unrecoverable({errc::task_executor_lost, "gone"}));
-  CHECK_FALSE(is_unrecoverable({errc::malformed_record, "line 3"}));
 }
 
 TEST_SUITE_END();
