@@ -33,6 +33,21 @@ read_newest(headrace::state::checkpoint_storage& storage, std::vector<error>& re
   return std::shared_ptr<const headrace::state::completed_checkpoint>();
 }
 
+/// Whether checkpoints can be made where the job wants them, before it starts: a wrong path stays
+/// wrong. A disk that is full may have room again.
+status check_directory(file_system& files, const graph::checkpoint_spec& spec, const job_id& job) {
+  if (spec.directory.empty())
+    return {};
+  auto made = files.create_directories(spec.directory + "/" + to_string(job));
+  if (made || made.error().has(errc::storage_full))
+    return {};
+  return error(errc::bad_option_value,
+               "bad value of option 'execution.checkpointing.dir': checkpoints cannot be made "
+               "there: " +
+                   spec.directory,
+               std::move(made).error());
+}
+
 std::vector<operator_id> ids_of(const std::map<operator_id, actors::actor_ref>& coordinators) {
   std::vector<operator_id> ids;
   for (const auto& [id, ref] : coordinators)
@@ -253,8 +268,12 @@ void checkpoint_coordinator_endpoint::read_first(std::uint64_t epoch) {
   };
   auto read = std::make_shared<first_read>();
   on_storage(
-      [read, from = spec.restore_from,
+      [read, from = spec.restore_from, spec, job = options_.job->id,
        files = options_.files](headrace::state::checkpoint_storage& storage) -> status {
+        if (auto usable = check_directory(*files, spec, job); !usable) {
+          read->own = std::move(usable).error();
+          return {};
+        }
         // Own checkpoints are newer than the one that the job first started from.
         read->own = read_newest(storage, read->refused);
         if (read->own && *read->own == nullptr && !from.empty()) {

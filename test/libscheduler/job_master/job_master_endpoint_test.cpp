@@ -316,6 +316,28 @@ TEST_CASE("a later job starts from the checkpoint of an earlier one; a missing o
   CHECK(to_string(outcome->failure).find("-not-there") != std::string::npos);
 }
 
+TEST_CASE("a checkpoint directory that cannot be made fails the job before it starts") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  REQUIRE(cluster.files->create_directories(cluster.directory()));
+  REQUIRE(cluster.files->write_atomically(cluster.directory() / "file", "x"));
+  auto sample = source_to_sink(2, 4);
+  sample.job().checkpoints = every(500);
+  sample.job().checkpoints.directory = cluster.directory() / "file";
+  const auto job = cluster.client->submit(sample.job());
+  REQUIRE(job.has_value());
+
+  const auto outcome = cluster.client->wait(*job);
+
+  REQUIRE(outcome.has_value());
+  CHECK(outcome->state == job_state::failed);
+  CHECK(outcome->restarts == 0);
+  CHECK(outcome->failure.has(errc::bad_option_value));
+  CHECK(to_string(outcome->failure).find("checkpoints cannot be made there: ") !=
+        std::string::npos);
+  CHECK(cluster.tasks.submitted.empty());
+}
+
 TEST_CASE("storage that fails aborts checkpoints, and the job goes on when that is tolerated") {
   testing_cluster cluster;
   cluster.add_executor(1);
