@@ -123,6 +123,7 @@ struct JobVertex {
   chain @6 :List(ChainEdge);
   inputs @7 :List(ResultInput);
   outputs @8 :List(ResultOutput);
+  maxParallelismIsFixed @9 :Bool; # by the user, not derived from the parallelism
 }
 
 struct Restart {

@@ -59,6 +59,8 @@ struct job_vertex {
   std::string name;
   std::int32_t parallelism = 1;
   std::int32_t max_parallelism = 128;
+  /// Whether the user set it; a derived one gives way to that of a restored checkpoint.
+  bool max_parallelism_is_fixed = false;
   std::string slot_sharing_group = "default";
   std::vector<operator_node> operators;
   std::vector<chain_edge> chain;

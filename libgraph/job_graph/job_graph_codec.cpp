@@ -341,6 +341,7 @@ result<job_vertex> read_vertex(schema::JobVertex::Reader in) {
   vertex.name = string_of(in.getName());
   vertex.parallelism = in.getParallelism();
   vertex.max_parallelism = in.getMaxParallelism();
+  vertex.max_parallelism_is_fixed = in.getMaxParallelismIsFixed();
   vertex.slot_sharing_group = string_of(in.getSlotSharingGroup());
   HEADRACE_CHECK(check_count(in.getOperators().size(), job_graph_limits::operators, "operators"));
   HEADRACE_CHECK(check_count(in.getChain().size(), job_graph_limits::edges, "chain edges"));
@@ -428,6 +429,7 @@ void encode(const job_vertex& vertex, schema::JobVertex::Builder out) {
   out.setName(text(vertex.name));
   out.setParallelism(vertex.parallelism);
   out.setMaxParallelism(vertex.max_parallelism);
+  out.setMaxParallelismIsFixed(vertex.max_parallelism_is_fixed);
   out.setSlotSharingGroup(text(vertex.slot_sharing_group));
   auto operators = out.initOperators(count_of(vertex.operators));
   for (unsigned i = 0; i < operators.size(); ++i)

@@ -67,6 +67,7 @@ private:
                              : settings_.max_parallelism > 0
                                  ? settings_.max_parallelism
                                  : derived_max_parallelism(head.parallelism);
+    vertex.max_parallelism_is_fixed = head.max_parallelism > 0 || settings_.max_parallelism > 0;
     vertex.slot_sharing_group = head.slot_sharing_group;
     return vertex;
   }

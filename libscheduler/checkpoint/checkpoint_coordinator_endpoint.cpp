@@ -327,7 +327,8 @@ result<restored_job> checkpoint_coordinator_endpoint::assign() const {
   std::vector<headrace::state::restored_operator> operators;
   for (const graph::job_vertex& vertex : options_.job->vertices) {
     for (const graph::operator_node& node : vertex.operators)
-      operators.push_back({node.id, node.name, vertex.parallelism, vertex.max_parallelism, false});
+      operators.push_back({node.id, node.name, vertex.parallelism, vertex.max_parallelism,
+                           vertex.max_parallelism_is_fixed});
   }
   auto assigned = headrace::state::assign_states(
       *from, operators, options_.job->checkpoints.allow_non_restored_state);

@@ -123,7 +123,8 @@ status check_max_parallelism(const restored_operator& wanted, const operator_sta
                  "max parallelism cannot change with the restored state: operator " +
                      words_of(wanted.name, wanted.id) + ", was " +
                      std::to_string(stored.max_parallelism) + ", is " +
-                     std::to_string(wanted.max_parallelism));
+                     std::to_string(wanted.max_parallelism) + "; set it to " +
+                     std::to_string(stored.max_parallelism) + ", or leave it out");
   if (wanted.parallelism != stored.parallelism && has_channels(stored))
     return error(errc::incompatible_state,
                  "in-flight data of an unaligned checkpoint cannot be rescaled: operator " +

@@ -64,6 +64,19 @@ TEST_CASE("at the same parallelism each subtask gets its own back, channels incl
   CHECK(parts[1] == stored.subtasks[1]);
 }
 
+TEST_CASE("a max parallelism that was set is not overridden, a derived one is") {
+  const auto stored = stored_with(2);
+  auto wanted = wanting(stored, 2);
+  wanted.max_parallelism = 256;
+  CHECK(take(assign_states(checkpoint_of(stored), {wanted}, false))
+            .operators.at(stored.id)
+            .max_parallelism == 128);
+  wanted.max_parallelism_is_fixed = true;
+  const auto refused = assign_states(checkpoint_of(stored), {wanted}, false);
+  REQUIRE(!refused);
+  CHECK(refused.error().message.find("was 128, is 256") != std::string::npos);
+}
+
 TEST_CASE("operators without state start empty, and the stored max parallelism is kept") {
   const auto stored = stored_with(2);
   auto wanted = wanting(stored, 3);
