@@ -41,6 +41,7 @@ struct JobInformation {
   atLeastOnce @9 :Bool;
   bufferTimeoutMs @10 :Int64;
   periodicCheckpoints @11 :Bool;
+  allowNonRestoredState @12 :Bool;
 }
 # Job master -> task executor, inside SubmitTask.
 struct TaskDeployment {

@@ -35,6 +35,7 @@ void write_job(schema::JobInformation::Builder out, const graph::job_graph& job,
   // once, all together.
   out.setCheckpointing(true);
   out.setPeriodicCheckpoints(job.checkpoints.interval_ms > 0);
+  out.setAllowNonRestoredState(job.checkpoints.allow_non_restored_state);
   out.setAtLeastOnce(job.checkpoints.at_least_once);
   out.setBufferTimeoutMs(job.buffer_timeout_ms);
 }

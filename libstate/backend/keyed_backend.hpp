@@ -49,7 +49,7 @@ class keyed_backend : public graph::state_provider {
 public:
   /// Reads the key groups of this backend out of each handle. Tables come back under their stored
   /// descriptions, and are checked when opened.
-  /// @errors corrupt_snapshot (with path and block), file_not_found, storage_failed,
+  /// @errors corrupt_snapshot (with path and block; also a missing file), storage_failed,
   ///         unsupported_snapshot_version, incompatible_state (another key type)
   virtual status restore(const std::vector<keyed_state_handle>& handles) = 0;
 
@@ -57,6 +57,11 @@ public:
   /// lives as long as the backend.
   /// @errors incompatible_state  the restored (or opened) table of that name is another
   virtual result<keyed_table*> open_table(const state_description& wanted) = 0;
+
+  /// Of an operator that has opened its states: restored user states that it has not.
+  /// @param may_drop  they are dropped; else they are refused
+  /// @errors incompatible_state  names one
+  virtual status settle_restored(bool may_drop) = 0;
 
   /// Makes a key current for the user handles and their TTL clock. `keys` must stay until the next
   /// call of `set_current_key`.

@@ -3,6 +3,7 @@
 #include "libstate/heap/heap_snapshot_job.hpp"
 #include "libgraph/function/failure.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace headrace::state {
@@ -111,6 +112,22 @@ heap_backend::state_entry& heap_backend::open_for_user(const graph::state_descri
   if (!opened)
     throw graph::failure(std::move(opened).error());
   return **opened;
+}
+
+status heap_backend::settle_restored(bool may_drop) {
+  const auto is_left = [](const auto& named) {
+    return is_user_kind(named.second.description().kind) && !named.second.has_handle();
+  };
+  if (may_drop) {
+    std::erase_if(states_, is_left);
+    return {};
+  }
+  const auto left = std::find_if(states_.begin(), states_.end(), is_left);
+  if (left == states_.end())
+    return {};
+  return error(errc::incompatible_state,
+               "checkpoint has a state that the operator no longer declares: `" + left->first +
+                   "`; keep its name, or allow non-restored state to drop it");
 }
 
 graph::value_access& heap_backend::value(const graph::state_descriptor& descriptor) {

@@ -21,6 +21,8 @@ public:
   status restore(const std::vector<keyed_state_handle>& handles) override;
   result<keyed_table*> open_table(const state_description& wanted) override;
 
+  status settle_restored(bool may_drop) override;
+
   graph::value_access& value(const graph::state_descriptor& descriptor) override;
   graph::list_access& list(const graph::state_descriptor& descriptor) override;
   graph::map_access& map(const graph::state_descriptor& descriptor) override;
@@ -47,6 +49,7 @@ private:
     std::unique_ptr<graph::value_access> value_handle;
     std::unique_ptr<graph::list_access> list_handle;
     std::unique_ptr<graph::map_access> map_handle;
+    bool has_handle() const { return value_handle || list_handle || map_handle; }
     const state_description& description() const {
       return table ? table->description() : map->description();
     }

@@ -161,12 +161,14 @@ status operator_chain::restore(state::state_backend& backend,
   return {};
 }
 
-status operator_chain::open() {
+status operator_chain::open(bool may_drop_state) {
   for (auto& one : nodes_) {
     if (one->plain == nullptr)
       one->plain = std::make_unique<state::operator_state_backend>();
-    HEADRACE_CHECK(guarded(*one, [&] {
-      return one->op->open({one->keyed.get(), one->plain.get()});
+    HEADRACE_CHECK(guarded(*one, [&]() -> status {
+      if (auto opened = one->op->open({one->keyed.get(), one->plain.get()}); !opened)
+        return opened;
+      return one->keyed ? one->keyed->settle_restored(may_drop_state) : status();
     }));
   }
   return {};

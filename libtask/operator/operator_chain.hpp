@@ -48,7 +48,7 @@ public:
   /// executor thread, before anything else.
   status restore(state::state_backend& backend, const state::task_state_snapshot& from,
                  const std::string& local_directory);
-  status open();
+  status open(bool may_drop_state = false);
 
   // --- input for the head: one at a time, when drained
   void add(std::int32_t input, graph::record_batch rows);

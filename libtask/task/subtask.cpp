@@ -151,7 +151,7 @@ void subtask::restore() {
 }
 
 void subtask::open() {
-  guarded([this] { return task_->chain().open(); });
+  guarded([this] { return task_->chain().open(what_.job.may_drop_state); });
   if (closing_)
     return;
   opened_ = true;

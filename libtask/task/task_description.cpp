@@ -27,6 +27,7 @@ job_description read_job(schema::JobInformation::Reader in) {
   out.checkpointing = in.getCheckpointing();
   out.periodic_checkpoints = in.getPeriodicCheckpoints();
   out.at_least_once = in.getAtLeastOnce();
+  out.may_drop_state = in.getAllowNonRestoredState();
   out.buffer_timeout_ms = in.getBufferTimeoutMs();
   return out;
 }

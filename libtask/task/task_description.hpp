@@ -41,6 +41,7 @@ struct job_description {
   bool checkpointing = false;
   bool periodic_checkpoints = false;
   bool at_least_once = false;
+  bool may_drop_state = false; ///< restored state that no operator declares
   std::int64_t buffer_timeout_ms = 10;
 };
 

@@ -339,6 +339,24 @@ TEST_CASE_FIXTURE(state_fixture, "another kind or type of a restored state is re
   CHECK(rekeyed->restore({handle}).error().code == errc::incompatible_state);
 }
 
+TEST_CASE_FIXTURE(state_fixture, "a restored state that is not declared is refused or dropped") {
+  const auto backend = make(number_type());
+  backend->value(described("n", graph::state_kind::value));
+  backend->value(described("kept", graph::state_kind::value));
+  const auto handle = store(*backend, "s");
+  const auto renamed = make(number_type());
+  check_ok(renamed->restore({handle}));
+  renamed->value(described("m", graph::state_kind::value));
+  renamed->value(described("kept", graph::state_kind::value));
+
+  const auto refused = renamed->settle_restored(false);
+  REQUIRE(!refused);
+  CHECK(refused.error().code == errc::incompatible_state);
+  CHECK(refused.error().message.find("`n`") != std::string::npos);
+  check_ok(renamed->settle_restored(true));
+  check_ok(renamed->settle_restored(false));
+}
+
 TEST_CASE_FIXTURE(state_fixture, "state moves to another number of subtasks and back") {
   constexpr std::int64_t keys = 3000;
   std::map<std::int64_t, std::int64_t> wanted;
