@@ -18,6 +18,38 @@ std::string_view last_part(std::string_view path) {
   return slash == std::string_view::npos ? path : path.substr(slash + 1);
 }
 
+/// The complete checkpoints in a directory or, when it holds job directories, in each of those.
+void add_complete(file_system& files, const std::string& directory, int depth,
+                  std::vector<std::string>& out) {
+  constexpr std::size_t named_most = 10;
+  const auto entries = files.list(directory);
+  for (const auto& entry : entries ? *entries : std::vector<file_info>()) {
+    if (!entry.is_directory || out.size() >= named_most)
+      continue;
+    if (!last_part(entry.path).starts_with(checkpoint_start)) {
+      if (depth > 0)
+        add_complete(files, entry.path, depth - 1, out);
+    } else if (files.stat(entry.path + "/" + std::string(manifest_name))) {
+      out.push_back(entry.path);
+    }
+  }
+}
+
+/// Names the complete checkpoints below a directory or, when there is none, beside it.
+std::string complete_near(file_system& files, const std::string& directory) {
+  std::vector<std::string> found;
+  add_complete(files, directory, 1, found);
+  const auto slash = directory.rfind('/');
+  if (found.empty())
+    add_complete(files, slash == std::string::npos ? "." : directory.substr(0, slash), 0, found);
+  if (found.empty())
+    return ", nor below or beside it";
+  std::string out = "; complete are";
+  for (const auto& path : found)
+    out += (out.ends_with("are") ? " " : ", ") + path;
+  return out;
+}
+
 /// The id of a checkpoint's directory; nothing for other names.
 std::optional<checkpoint_id> id_of(std::string_view name) {
   if (!name.starts_with(checkpoint_start))
@@ -197,9 +229,14 @@ result<completed_checkpoint> read_checkpoint(file_system& files, const std::stri
     directory.resize(directory.size() - manifest_name.size());
   while (directory.size() > 1 && directory.ends_with('/'))
     directory.pop_back();
-  HEADRACE_TRY(const auto stored,
-               files.read_all(directory + "/" + std::string(manifest_name), manifest_bytes_max));
-  return decode_manifest(stored, directory);
+  auto stored = files.read_all(directory + "/" + std::string(manifest_name), manifest_bytes_max);
+  if (!stored && stored.error().has(errc::file_not_found))
+    return error(errc::file_not_found,
+                 "no complete checkpoint there: " + directory + complete_near(files, directory),
+                 std::move(stored).error());
+  if (!stored)
+    return std::move(stored).error();
+  return decode_manifest(*stored, directory);
 }
 
 } // namespace headrace::state

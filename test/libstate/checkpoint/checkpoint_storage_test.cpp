@@ -73,6 +73,24 @@ TEST_CASE_FIXTURE(storage_fixture, "a moved directory is still a checkpoint") {
       "/elsewhere/cp/"));
 }
 
+TEST_CASE_FIXTURE(storage_fixture,
+                  "a directory without a complete checkpoint names those near it") {
+  const auto first = take(write(1));
+  check_ok(storage->begin(2));
+  const auto job_directory = "/root/" + to_string(job);
+  const auto refusal_of = [&](const std::string& path) {
+    const auto read = read_checkpoint(files, path);
+    REQUIRE(!read);
+    CHECK(read.error().code == errc::file_not_found);
+    return read.error().message;
+  };
+  const auto near = "; complete are " + first.directory;
+  for (const auto& path : {std::string("/root"), job_directory, storage->directory(2)})
+    CHECK(refusal_of(path) == "no complete checkpoint there: " + path + near);
+  CHECK(refusal_of("/elsewhere/x") ==
+        "no complete checkpoint there: /elsewhere/x, nor below or beside it");
+}
+
 TEST_CASE_FIXTURE(storage_fixture, "what is half-written is never taken for whole") {
   const auto calls_before = files.calls();
   take(write(1));
