@@ -83,6 +83,8 @@ void write(const error& failure, std::size_t depth, std::string& out) {
   out += std::to_string(static_cast<unsigned>(failure.code));
   out += ']';
   for (const auto& cause : failure.causes) {
+    if (cause.code == errc::none)
+      continue; // an orderly end is no cause
     out += '\n';
     out.append(2 * (depth + 1), ' ');
     out += "caused by: ";
@@ -93,6 +95,8 @@ void write(const error& failure, std::size_t depth, std::string& out) {
 } // namespace
 
 std::string to_string(const error& failure) {
+  if (failure.code == errc::none)
+    return failure.message.empty() ? "it ended in order" : failure.message;
   std::string out;
   write(failure, 0, out);
   return out;

@@ -168,7 +168,11 @@ void job_master_endpoint::lose_executor(const task_executor_id& id, const error&
   if (executors_.erase(id) == 0)
     return;
   beats_.remove(id);
-  log().warn("task executor lost", {{"task_executor", to_string(id)}, {"cause", to_string(cause)}});
+  if (is_over_)
+    log().debug("task executor left", {{"task_executor", to_string(id)}});
+  else
+    log().warn("task executor lost",
+               {{"task_executor", to_string(id)}, {"cause", to_string(cause)}});
   post(pool_, executor_left{id}, actors::mail_priority::high);
   scheduler_->on_executor_lost(id, cause, now_ms());
   act();

@@ -121,7 +121,7 @@ void resource_manager_endpoint::hear_disconnect(const message<schema::Disconnect
   if (const auto job = read_id<job_id>(view->getFrom()); jobs_.contains(job))
     lose_job(job, cause);
   else
-    lose_executor(read_id<task_executor_id>(view->getFrom()), cause);
+    lose_executor(read_id<task_executor_id>(view->getFrom()), cause, true);
 }
 
 void resource_manager_endpoint::answer_executors(actors::reply_to<schema::TaskExecutorList> back) {
@@ -167,7 +167,7 @@ void resource_manager_endpoint::beat() {
 void resource_manager_endpoint::on_peer_ended(const actors::address& peer, const error& cause) {
   for (const auto& [id, entry] : executors_) {
     if (entry.location == peer) {
-      lose_executor(task_executor_id(id), to_string(cause));
+      lose_executor(task_executor_id(id), to_string(cause), cause.code == errc::none);
       return;
     }
   }
@@ -180,10 +180,13 @@ void resource_manager_endpoint::on_peer_ended(const actors::address& peer, const
 }
 
 void resource_manager_endpoint::lose_executor(const task_executor_id& executor,
-                                              const std::string& cause) {
+                                              const std::string& cause, bool is_end) {
   if (executors_.erase(executor) == 0)
     return;
-  log().warn("task executor lost", {{"task_executor", to_string(executor)}, {"cause", cause}});
+  if (is_end)
+    log().info("task executor left", {{"task_executor", to_string(executor)}, {"cause", cause}});
+  else
+    log().warn("task executor lost", {{"task_executor", to_string(executor)}, {"cause", cause}});
   executor_beats_.remove(executor);
   slots_->remove_executor(executor);
   match();

@@ -53,7 +53,8 @@ private:
   void answer_executors(actors::reply_to<schema::TaskExecutorList> back);
   void beat();
 
-  void lose_executor(const task_executor_id& executor, const std::string& cause);
+  void lose_executor(const task_executor_id& executor, const std::string& cause,
+                     bool is_end = false);
   void lose_job(const job_id& job, const std::string& cause);
   /// Decides, then grants slots and tells of shortages.
   void match();

@@ -178,9 +178,11 @@ std::int32_t slot_pool::required() const {
 }
 
 std::string slot_pool::waiting_for() const {
-  if (wanted_.empty())
+  const auto missing = wanted_.empty() ? 0 : required() - held();
+  if (missing <= 0)
     return {};
-  return std::to_string(held()) + " of " + std::to_string(required()) + " slots";
+  return std::to_string(missing) + (missing == 1 ? " more slot (has " : " more slots (has ") +
+         std::to_string(held()) + " of " + std::to_string(required()) + ")";
 }
 
 } // namespace headrace::scheduler

@@ -25,7 +25,7 @@ void task_executor_endpoint::answer_messages() {
     const auto job = read_id<job_id>(view->getJob().getHigh() == 0 && view->getJob().getLow() == 0
                                          ? view->getFrom()
                                          : view->getJob());
-    lose_job(job, view->getCause().cStr());
+    lose_job(job, view->getCause().cStr(), true);
   });
   on_ask<schema::LeaveCluster, schema::Acknowledge>([this](const auto& order, auto back) {
     take_leave(order.view()->getCause().cStr());
@@ -126,12 +126,12 @@ void task_executor_endpoint::hear_end(const std::string& name, const error& caus
 
 void task_executor_endpoint::on_peer_ended(const actors::address& peer, const error& cause) {
   if (peer == manager_) {
-    lose_manager(to_string(cause));
+    lose_manager(to_string(cause), cause.code == errc::none);
     return;
   }
   for (const auto& [id, job] : jobs_) {
     if (job->master == peer) {
-      lose_job(job_id(id), to_string(cause));
+      lose_job(job_id(id), to_string(cause), cause.code == errc::none);
       return;
     }
   }

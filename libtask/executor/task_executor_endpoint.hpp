@@ -96,7 +96,7 @@ private:
   // --- resource manager (task_executor_peers.cpp)
   void find_manager();
   void register_at_manager();
-  void lose_manager(const std::string& cause);
+  void lose_manager(const std::string& cause, bool is_end = false);
   void retry_registration(const error& cause);
   void take_leave(const std::string& cause);
   void write_slots(schema::SlotReport::Builder out) const;
@@ -114,7 +114,7 @@ private:
   void offer_slots(job_id job);
   void hear_offer(job_id job, const std::vector<allocation_id>& offered,
                   const result<message<schema::OfferSlotsReply>>& answer);
-  void lose_job(job_id job, const std::string& cause);
+  void lose_job(job_id job, const std::string& cause, bool is_end = false);
   void forget_job_if_unused(job_id job);
 
   // --- tasks (task_executor_tasks.cpp)

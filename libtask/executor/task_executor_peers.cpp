@@ -92,10 +92,13 @@ void task_executor_endpoint::retry_registration(const error& cause) {
   registration_retry_ = std::min(registration_retry_ * 2, settings_.registration_retry_most);
 }
 
-void task_executor_endpoint::lose_manager(const std::string& cause) {
+void task_executor_endpoint::lose_manager(const std::string& cause, bool is_end) {
   if (!std::exchange(is_registered_, false))
     return;
-  log().warn("resource manager lost", {{"cause", cause}});
+  if (is_end)
+    log().debug("resource manager ended");
+  else
+    log().warn("resource manager lost", {{"cause", cause}});
   unregistered_since_us_ = now_us();
   find_manager();
 }
@@ -271,13 +274,14 @@ void task_executor_endpoint::offer_slots(job_id job) {
 void task_executor_endpoint::hear_offer(job_id job, const std::vector<allocation_id>& offered,
                                         const result<message<schema::OfferSlotsReply>>& answer) {
   if (!answer) {
-    log().warn("slots could not be offered",
+    if (!jobs_.contains(job))
+      return; // the job is over
+    log().info("slots could not be offered, they are offered again",
                {{"job", to_string(job)}, {"cause", to_string(answer.error())}});
-    if (jobs_.contains(job))
-      after(std::chrono::milliseconds(100), [this, job] {
-        if (jobs_.contains(job) && jobs_.at(job)->is_registered)
-          offer_slots(job);
-      });
+    after(std::chrono::milliseconds(100), [this, job] {
+      if (jobs_.contains(job) && jobs_.at(job)->is_registered)
+        offer_slots(job);
+    });
     return;
   }
   std::vector<allocation_id> accepted;
@@ -314,14 +318,17 @@ void task_executor_endpoint::free_slot(allocation_id allocation, const std::stri
   forget_job_if_unused(job);
 }
 
-void task_executor_endpoint::lose_job(job_id job, const std::string& cause) {
+void task_executor_endpoint::lose_job(job_id job, const std::string& cause, bool is_end) {
   const auto at = jobs_.find(job);
   if (at == jobs_.end())
     return;
-  log().warn("job master lost", {{"job", to_string(job)}, {"cause", cause}});
+  if (is_end)
+    log().debug("job master left", {{"job", to_string(job)}, {"cause", cause}});
+  else
+    log().warn("job master lost", {{"job", to_string(job)}, {"cause", cause}});
   at->second->is_registered = false;
   for (const auto& slot : slots_.of_job(job))
-    free_slot(slot.allocation, "job master lost: " + cause);
+    free_slot(slot.allocation, (is_end ? "job master left: " : "job master lost: ") + cause);
   forget_job_if_unused(job);
 }
 

@@ -48,13 +48,14 @@ TEST_CASE("progress counts what there is, and says what is waited for") {
   auto status = status_of(job_state::running, 2);
   status.started_ms = 1000;
   status.completed_checkpoints = 1;
-  status.waiting_for = "2 of 4 slots";
+  status.waiting_for = "2 more slots (has 2 of 4)";
   status.vertices.resize(2);
   status.vertices[0].records_in = 7;
   status.vertices[0].records_out = 30; // of what is chained to the source
 
   CHECK(describe_progress(status, 4200) ==
-        "running 3.2 s, 7 records read, 1 checkpoint, 2 restarts, waiting for 2 of 4 slots");
+        "running 3.2 s, 7 records read, 1 checkpoint, 2 restarts, waiting for 2 more slots (has "
+        "2 of 4)");
 }
 
 TEST_SUITE_END();

@@ -8,6 +8,12 @@ using namespace headrace;
 
 TEST_SUITE("actors/base/error") {
 
+TEST_CASE("an orderly end is never printed as a cause") {
+  CHECK(to_string(error(errc::task_executor_lost, "it left", error())) ==
+        "it left [task_executor_lost 3011]");
+  CHECK(to_string(error()) == "it ended in order");
+}
+
 TEST_CASE("an error is written with its causes, indented by depth") {
   const error disk(errc::storage_full, "disk is full");
   const error checkpoint(errc::checkpoint_declined, "checkpoint declined: 7", disk);

@@ -103,7 +103,7 @@ TEST_CASE("a job waits for slots and says so; too long a wait fails it") {
   const auto job = cluster.client->submit(sample.job());
   REQUIRE(job.has_value());
   cluster.node->advance(std::chrono::milliseconds(500));
-  CHECK(cluster.client->status(*job)->waiting_for == "1 of 3 slots");
+  CHECK(cluster.client->status(*job)->waiting_for == "2 more slots (has 1 of 3)");
 
   const auto outcome = cluster.client->wait(*job);
 

@@ -49,11 +49,11 @@ TEST_CASE("wanted slots are assigned when there is one for each") {
   slot_pool pool({});
   pool.want({0, 1}, 0);
   CHECK(pool.required() == 2);
-  CHECK(pool.waiting_for() == "0 of 2 slots");
+  CHECK(pool.waiting_for() == "2 more slots (has 0 of 2)");
 
   CHECK(pool.offer({slot(1, 1)}, 0).size() == 1);
   CHECK(pool.assign().empty());
-  CHECK(pool.waiting_for() == "1 of 2 slots");
+  CHECK(pool.waiting_for() == "1 more slot (has 1 of 2)");
   CHECK(pool.offer({slot(2, 1)}, 0).size() == 1);
 
   CHECK(pool.assign().size() == 2);
