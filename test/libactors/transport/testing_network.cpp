@@ -97,6 +97,9 @@ public:
     }
   }
 
+  /// The network goes: who is held here holds this.
+  void forget() { receiver_.reset(); }
+
   std::weak_ptr<end> far_end;
 
 private:
@@ -114,6 +117,21 @@ struct testing_network::wire {
   std::shared_ptr<end> ends[2];
   host* hosts[2];
 };
+
+testing_network::~testing_network() {
+  for (const auto& each : ends_) {
+    if (const auto left = each.lock()) {
+      left->forget();
+    }
+  }
+}
+
+std::shared_ptr<testing_network::end>
+testing_network::make_end(std::shared_ptr<opening_receiver> receiver) {
+  auto made = std::make_shared<end>(*this, std::move(receiver));
+  ends_.push_back(made);
+  return made;
+}
 
 testing_network::host& testing_network::add(const std::string& name, link_times times,
                                             std::function<void(node_identity&)> change) {
@@ -141,7 +159,7 @@ testing_network::host& testing_network::add(const std::string& name, link_times 
 
 std::shared_ptr<opening_connection> testing_network::dial(host& from, const std::string& name,
                                                           std::shared_ptr<opening_receiver> to) {
-  auto near = std::make_shared<end>(*this, std::move(to));
+  auto near = make_end(std::move(to));
   const auto found = std::find_if(hosts_.rbegin(), hosts_.rend(), [&](const auto& each) {
     return each->name == name && each->is_alive;
   });
@@ -156,7 +174,7 @@ std::shared_ptr<opening_connection> testing_network::dial(host& from, const std:
       near->finish({errc::connection_refused, "nobody listens"});
       return;
     }
-    auto far = std::make_shared<end>(*this, receiver);
+    auto far = make_end(receiver);
     near->far_end = far;
     far->far_end = near;
     there.hub->adopt(receiver, far);

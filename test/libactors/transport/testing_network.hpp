@@ -21,6 +21,9 @@ public:
   class end;
 
   explicit testing_network(std::uint64_t seed) : order_(make_seeded_random(seed)) {}
+  ~testing_network();
+  testing_network(const testing_network&) = delete;
+  testing_network& operator=(const testing_network&) = delete;
 
   /// A new process instance that listens as `name`, under the next node id.
   host& add(const std::string& name, actors::link_times times = {},
@@ -46,10 +49,13 @@ private:
   std::shared_ptr<actors::opening_connection> dial(host& from, const std::string& name,
                                                    std::shared_ptr<actors::opening_receiver> to);
 
+  std::shared_ptr<end> make_end(std::shared_ptr<actors::opening_receiver> receiver);
+
   std::unique_ptr<random_source> order_;
   std::vector<std::unique_ptr<host>> hosts_;
   std::vector<std::shared_ptr<wire>> wires_;
   std::deque<std::function<void()>> later_;
+  std::vector<std::weak_ptr<end>> ends_;
   std::uint64_t last_id_ = 0;
 };
 
