@@ -110,6 +110,7 @@ public:
     was_quiet_ = shared_->await(shared_->is_quiet, deadline);
     shared_->give([broker](hub&) { broker->quit(); }); // closes what is left
     shared_->await(shared_->has_ended, default_deadline);
+    sweep();
     const std::lock_guard lock(shared_->guard);
     shared_->broker = nullptr;
     shared_->acceptor = nullptr;
@@ -117,6 +118,15 @@ public:
   }
 
 private:
+  /// The loop lets go of closed sockets at the end of a round, and no more once it is told to end:
+  /// what is posted twice runs in a later round than the one that closed them.
+  void sweep() {
+    auto& loop = system_->middleman().backend();
+    loop.post(
+        [shared = shared_, &loop] { loop.post([shared] { shared->set(shared->is_swept); }); });
+    shared_->await(shared_->is_swept, default_deadline);
+  }
+
   const std::uint16_t port_;
   std::shared_ptr<rpc_shared> shared_;
   std::unique_ptr<caf::actor_system_config> config_;
