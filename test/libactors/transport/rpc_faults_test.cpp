@@ -146,6 +146,8 @@ TEST_CASE("wrong secret and other cluster are refused in words, and logged once"
     CHECK(strayed.error().message.find("'default'") != std::string::npos);
   }
 
+  CHECK(one.log.await("wrong secret"));
+  CHECK(one.log.await("other cluster"));
   CHECK(one.log.count("wrong secret") == 1);
   CHECK(one.log.count("other cluster") == 1);
   CHECK(guesser.log.count("wrong secret") == 1);

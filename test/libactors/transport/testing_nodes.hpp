@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -21,21 +23,32 @@ public:
         [lines = lines_](log_level, std::string_view line) {
           const std::lock_guard lock(lines->guard);
           lines->all.emplace_back(line);
+          lines->grown.notify_all();
         },
         lowest);
   }
   int count(std::string_view words) const {
     const std::lock_guard lock(lines_->guard);
-    int out = 0;
-    for (const auto& each : lines_->all) {
-      out += each.find(words) != std::string::npos ? 1 : 0;
-    }
-    return out;
+    return lines_->count(words);
+  }
+  /// Waits until another thread has written a line with these words. @returns whether it has
+  bool await(std::string_view words) const {
+    std::unique_lock lock(lines_->guard);
+    return lines_->grown.wait_for(lock, std::chrono::seconds(60),
+                                  [&] { return lines_->count(words) > 0; });
   }
 
 private:
   struct lines {
+    int count(std::string_view words) const {
+      int out = 0;
+      for (const auto& each : all) {
+        out += each.find(words) != std::string::npos ? 1 : 0;
+      }
+      return out;
+    }
     std::mutex guard;
+    std::condition_variable grown;
     std::vector<std::string> all;
   };
   std::shared_ptr<lines> lines_ = std::make_shared<lines>();
