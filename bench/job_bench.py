@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Sets whole jobs beside hand-written loops over the same rows: one JSON line each.
 
-    bench/job_bench.py [--build build] [--parallelism 1] [--copies 400] [--pairs 50000000] [--keys 1000]
+    bench/job_bench.py [--build build] [--parallelism 1] [--cpus 1] [--copies 400]
+                       [--pairs 50000000] [--keys 1000]
 
 Rows per core-second count all CPU time of the process, its start and end included; the ratio is to
-the loop of the same run. The text is the licences of this machine, `copies` times in one file.
+the loop of the same run. Loop and jobs run on the same `--cpus` processors (0: all of them): where
+two processors are threads of one core, a job on both is charged for both while it has one core's
+worth, and the loop beside it has the whole core. The text is the licences of this machine, `copies`
+times in one file.
 """
 
 import argparse
@@ -16,6 +20,12 @@ import shutil
 import subprocess
 import tempfile
 import time
+
+
+def bind_to(cpus):
+    """Keeps this process and what it starts on the first `cpus` of its processors; 0: on all."""
+    if cpus > 0:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cpus])
 
 
 def run(command):
@@ -45,10 +55,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", default="build")
     parser.add_argument("--parallelism", type=int, default=1)
+    parser.add_argument("--cpus", type=int, default=1)
     parser.add_argument("--copies", type=int, default=400)
     parser.add_argument("--pairs", type=int, default=50_000_000)
     parser.add_argument("--keys", type=int, default=1000)
     options = parser.parse_args()
+    bind_to(options.cpus)
     headrace = f"{options.build}/apps/headrace"
     directory = tempfile.mkdtemp(prefix="headrace-bench-")
     try:
@@ -67,11 +79,11 @@ def main():
         report("word_count", by_hand[0]["rows"],
                run([headrace, "run", f"{options.build}/apps/examples/libword_count.so",
                     *parallelism, "--", "--input", words, "--output", f"{directory}/out"]),
-               by_hand[0], parallelism=options.parallelism)
+               by_hand[0], parallelism=options.parallelism, cpus=options.cpus)
         report("keyed_sum", options.pairs,
                run([headrace, "run", f"{options.build}/bench/libkeyed_sum.so", *parallelism, "--",
                     "--pairs", str(options.pairs), "--keys", str(options.keys)]),
-               by_hand[1], parallelism=options.parallelism)
+               by_hand[1], parallelism=options.parallelism, cpus=options.cpus)
         small = f"{directory}/small.txt"
         with open(small, "wb") as out:
             out.write(b"to be or not to be\n")

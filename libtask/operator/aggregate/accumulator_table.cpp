@@ -39,9 +39,20 @@ status accumulator_table::fold(const graph::record_batch& in, const state::key_b
   if (rows.empty())
     return {};
   if (all_equal(spaces))
-    HEADRACE_CHECK(table_->locate(keys, rows, spaces.front(), state::access::insert, found_));
-  else
-    HEADRACE_CHECK(table_->locate(keys, rows, spaces, state::access::insert, found_));
+    return fold(in, keys, rows, spaces.front());
+  HEADRACE_CHECK(table_->locate(keys, rows, spaces, state::access::insert, found_));
+  return fold_found(in, rows);
+}
+
+status accumulator_table::fold(const graph::record_batch& in, const state::key_batch& keys,
+                               std::span<const std::uint32_t> rows, state::state_namespace space) {
+  HEADRACE_CHECK(table_->locate(keys, rows, space, state::access::insert, found_));
+  return fold_found(in, rows);
+}
+
+/// Folds into what was just located.
+status accumulator_table::fold_found(const graph::record_batch& in,
+                                     std::span<const std::uint32_t> rows) {
   if (function_->fixed_bytes() > 0)
     function_->add_fixed(in, rows, found_.values, found_.fresh);
   else

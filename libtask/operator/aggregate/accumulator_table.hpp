@@ -25,6 +25,9 @@ public:
   /// Folds `rows[i]` of `in` into the accumulator of its key in `spaces[i]`.
   status fold(const graph::record_batch& in, const state::key_batch& keys,
               std::span<const std::uint32_t> rows, std::span<const state::state_namespace> spaces);
+  /// The same with one namespace for all.
+  status fold(const graph::record_batch& in, const state::key_batch& keys,
+              std::span<const std::uint32_t> rows, state::state_namespace space);
   /// The same, but also appends the result of each row's accumulator as it stands right after that
   /// row, in the order of `rows`. `key_rows`: the key columns, row i for `rows[i]`.
   status fold_and_emit(const graph::record_batch& in, const state::key_batch& keys,
@@ -55,6 +58,7 @@ public:
 private:
   accumulator_table(state::keyed_table& table, graph::aggregate_function& function)
       : table_(&table), function_(&function) {}
+  status fold_found(const graph::record_batch& in, std::span<const std::uint32_t> rows);
   status fold_variable(const graph::record_batch& in, std::span<const std::uint32_t> rows);
   void rank_occurrences();
   void order_by_rank();

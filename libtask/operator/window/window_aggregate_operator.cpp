@@ -73,8 +73,7 @@ public:
       all_rows_.resize(rows.size());
       for (std::size_t i = 0; i < all_rows_.size(); ++i)
         all_rows_[i] = rows.row_at(i);
-      all_spaces_.assign(all_rows_.size(), 0);
-      return windows_->fold(rows, keys_, all_rows_, all_spaces_);
+      return windows_->fold(rows, keys_, all_rows_, state_namespace{0});
     }
     if (rows.timestamps() == nullptr)
       return error(errc::type_mismatch, "event-time window over rows without timestamps: assign "
@@ -285,8 +284,7 @@ private:
   std::optional<state_namespace> firing_;
   state::scan_cursor cursor_;
   window_assignment assigned_;
-  std::vector<std::uint32_t> all_rows_; ///< to fold or look up
-  std::vector<state_namespace> all_spaces_;
+  std::vector<std::uint32_t> all_rows_;                           ///< to fold or look up
   std::vector<std::pair<state_namespace, std::uint32_t>> refire_; ///< window and row, by window
   std::size_t refire_at_ = 0;
   graph::record_batch late_;
