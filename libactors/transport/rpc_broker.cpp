@@ -1,11 +1,11 @@
 #include "libactors/transport/rpc_broker.hpp"
 
 #include "libactors/base/version.hpp"
+#include "libactors/transport/socket_doorman.hpp"
 #include "libactors/transport/socket_scribe.hpp"
 #include "libactors/transport/watch_endpoint.hpp"
 
 #include <caf/atom.hpp>
-#include <caf/io/network/doorman_impl.hpp>
 #include <caf/send.hpp>
 
 #include <utility>
@@ -119,20 +119,6 @@ void rpc_shared::set(bool& flag) {
 
 // --- the broker
 
-/// Hands accepted sockets to the broker, which makes its own kind of scribe of them.
-class rpc_broker::doorman final : public caf::io::network::doorman_impl {
-public:
-  using doorman_impl::doorman_impl;
-  bool new_connection() override {
-    socket_handle accepted(acceptor_.accepted_socket());
-    if (detached()) {
-      return false;
-    }
-    static_cast<rpc_broker*>(parent())->accept(std::move(accepted));
-    return true;
-  }
-};
-
 rpc_broker::rpc_broker(caf::actor_config& config, std::shared_ptr<rpc_shared> shared,
                        node_identity own, socket_handle listening)
     : caf::io::broker(config), shared_(std::move(shared)),
@@ -153,7 +139,9 @@ std::unique_ptr<byte_channel> rpc_broker::make_channel(int fd, bool is_dialed) c
 }
 
 caf::behavior rpc_broker::make_behavior() {
-  auto door = caf::make_counted<doorman>(loop(), listening_.release());
+  auto door = caf::make_counted<socket_doorman>(
+      loop(), std::move(listening_),
+      [this](socket_handle accepted) { accept(std::move(accepted)); });
   door_ = door->hdl();
   add_doorman(std::move(door));
   tick();
@@ -181,7 +169,11 @@ void rpc_broker::stop() {
   hub_.stop();
 }
 
-void rpc_broker::on_exit() { shared_->set(shared_->has_ended); }
+void rpc_broker::on_exit() {
+  hub_.abort_all(); // those, too, whose host is still looked up
+  // Sockets are closed next, and tell; who waits for the end must not be told after it.
+  loop().post([shared = shared_] { shared->set(shared->has_ended); });
+}
 
 void rpc_broker::accept(socket_handle accepted) {
   auto receiver = hub_.accept();

@@ -62,7 +62,6 @@ public:
   caf::actor broker;
   bool is_quiet = false;  ///< all connections are closed
   bool has_ended = false; ///< the broker is gone
-  bool is_swept = false;  ///< the loop has let go of the sockets that were closed
 };
 
 /// The thin actor around a `hub`: gives it sockets and time. Runs on the thread of CAF's
@@ -95,8 +94,6 @@ public:
   void stop();
 
 private:
-  class doorman;
-
   void tick();
   std::shared_ptr<opening_connection> connect(const socket_address& where,
                                               std::shared_ptr<opening_receiver> receiver);

@@ -71,8 +71,12 @@ public:
          .policy = supervision::notify,
          .addressable = true});
     caf::actor_config start{&system_->middleman().backend()};
-    shared_->broker = system_->spawn_class<rpc_broker, caf::no_spawn_options>(
+    caf::actor broker = system_->spawn_class<rpc_broker, caf::no_spawn_options>(
         start, shared_, std::move(own), std::move(listening));
+    {
+      const std::lock_guard lock(shared_->guard); // it runs already, and may be given orders
+      shared_->broker = std::move(broker);
+    }
     under.connect(std::make_shared<rpc_link>(shared_));
   }
 
@@ -110,7 +114,6 @@ public:
     was_quiet_ = shared_->await(shared_->is_quiet, deadline);
     shared_->give([broker](hub&) { broker->quit(); }); // closes what is left
     shared_->await(shared_->has_ended, default_deadline);
-    sweep();
     const std::lock_guard lock(shared_->guard);
     shared_->broker = nullptr;
     shared_->acceptor = nullptr;
@@ -118,15 +121,6 @@ public:
   }
 
 private:
-  /// The loop lets go of closed sockets at the end of a round, and no more once it is told to end:
-  /// what is posted twice runs in a later round than the one that closed them.
-  void sweep() {
-    auto& loop = system_->middleman().backend();
-    loop.post(
-        [shared = shared_, &loop] { loop.post([shared] { shared->set(shared->is_swept); }); });
-    shared_->await(shared_->is_swept, default_deadline);
-  }
-
   const std::uint16_t port_;
   std::shared_ptr<rpc_shared> shared_;
   std::unique_ptr<caf::actor_system_config> config_;

@@ -99,6 +99,10 @@ result<socket_handle> listen_on(const socket_address& where) {
   return made;
 }
 
+socket_handle accept_from(int listening) {
+  return socket_handle(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+}
+
 std::uint16_t port_of(const socket_handle& listening) {
   socket_address own;
   own.length = sizeof own.storage;

@@ -46,6 +46,8 @@ bool is_loopback(const std::string& host);
 
 /// Listens. @errors connection_failed  in words of the operating system
 result<socket_handle> listen_on(const socket_address& where);
+/// Takes a connection that waits. @returns none when there is none, or the system gives none
+socket_handle accept_from(int listening);
 std::uint16_t port_of(const socket_handle& listening);
 /// Begins to connect; the socket is writable when it is decided (see `connect_outcome`).
 /// @errors connection_refused  nobody listens there

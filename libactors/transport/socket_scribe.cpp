@@ -16,30 +16,6 @@ constexpr std::size_t pieces_max = 64;
 
 } // namespace
 
-// --- the handler
-
-void socket_scribe::handler::want(operation what, bool wanted) {
-  auto& is = what == operation::read ? reads_ : writes_;
-  if (is == wanted) {
-    return;
-  }
-  is = wanted;
-  if (wanted) {
-    (what == operation::read ? held_for_read_ : held_for_write_).reset(&owner_);
-    backend().add(what, fd(), this);
-  } else {
-    backend().del(what, fd(), this);
-  }
-}
-
-void socket_scribe::handler::removed_from_loop(operation what) {
-  if (what == operation::read && !reads_) {
-    held_for_read_.reset();
-  } else if (what == operation::write && !writes_) {
-    held_for_write_.reset();
-  }
-}
-
 // --- the scribe
 
 socket_scribe::socket_scribe(caf::io::network::default_multiplexer& loop, int fd,
@@ -263,11 +239,6 @@ void socket_scribe::finish(error cause) {
 }
 
 void socket_scribe::graceful_shutdown() { finish({errc::shut_down, "the node is shut down"}); }
-
-void socket_scribe::remove_from_loop() {
-  handler_.want(operation::read, false);
-  handler_.want(operation::write, false);
-}
 
 // --- the connection
 

@@ -3,10 +3,9 @@
 #include "libactors/transport/byte_channel.hpp"
 #include "libactors/transport/frame_connection.hpp"
 #include "libactors/transport/frame_decoder.hpp"
+#include "libactors/transport/loop_handler.hpp"
 #include "libactors/transport/write_queue.hpp"
 
-#include <caf/io/network/default_multiplexer.hpp>
-#include <caf/io/network/event_handler.hpp>
 #include <caf/io/scribe.hpp>
 
 #include <atomic>
@@ -48,25 +47,17 @@ public:
   std::uint16_t port() const override { return 0; }
   void graceful_shutdown() override;
   void add_to_loop() override {}
-  void remove_from_loop() override;
+  void remove_from_loop() override { handler_.leave(); }
 
 private:
-  /// What the multiplexer knows: forwards events. Holds its scribe while it is registered.
-  class handler final : public caf::io::network::event_handler {
+  class handler final : public loop_handler {
   public:
     handler(caf::io::network::default_multiplexer& loop, int fd, socket_scribe& owner)
-        : event_handler(loop, fd), owner_(owner) {}
-    void handle_event(caf::io::network::operation what) override { owner_.on_event(what); }
-    void removed_from_loop(caf::io::network::operation what) override;
-    void graceful_shutdown() override {}
-    void want(caf::io::network::operation what, bool wanted);
+        : loop_handler(loop, fd, owner), owner_(owner) {}
+    void handle_event(operation what) override { owner_.on_event(what); }
 
   private:
     socket_scribe& owner_;
-    bool reads_ = false;
-    bool writes_ = false;
-    caf::intrusive_ptr<socket_scribe> held_for_read_;
-    caf::intrusive_ptr<socket_scribe> held_for_write_;
   };
   enum class phase : std::uint8_t { connecting, opening, open, closed };
 

@@ -9,6 +9,7 @@
 
 using namespace headrace;
 using namespace headrace::actors;
+using headrace::testing::open_descriptors;
 using headrace::testing::start;
 using headrace::testing::testing_ca;
 using headrace::testing::testing_process;
@@ -229,6 +230,28 @@ TEST_CASE("a certificate of another CA, or none, is refused in words") {
   REQUIRE(!refused);
   CHECK(refused.error().message.find("TLS") != std::string::npos);
   CHECK(one.log.await("certificate"));
+}
+
+TEST_CASE("connections that are refused leave no socket open") {
+  const testing_ca ca;
+  const testing_ca other;
+  rpc_settings right;
+  right.tls = ca.issue("right");
+  rpc_settings mixed = right;
+  const auto wrong = other.issue("wrong");
+  mixed.tls.certificate = wrong.certificate;
+  mixed.tls.key = wrong.key;
+  const auto before = open_descriptors();
+  for (int i = 0; i < 10; ++i) {
+    testing_process one(right);
+    testing_process impostor(mixed);
+    testing_process plain;
+    CHECK(!impostor.meet(one));
+    CHECK(!one.meet(impostor));
+    CHECK(!plain.meet(one));
+    CHECK(!one.meet(plain));
+  }
+  CHECK(open_descriptors() == before);
 }
 
 TEST_CASE("files that do not fit are an error that names them") {

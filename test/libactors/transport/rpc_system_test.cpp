@@ -6,6 +6,7 @@
 
 using namespace headrace;
 using namespace headrace::actors;
+using headrace::testing::open_descriptors;
 using headrace::testing::start;
 using headrace::testing::testing_endpoint;
 using headrace::testing::testing_process;
@@ -134,6 +135,18 @@ TEST_CASE("a node that leaves is lost to those who converse with it") {
 
   CHECK(ended.get_future().get() == errc::peer_lost);
   CHECK(one.log.count("node is lost") == 1);
+}
+
+TEST_CASE("a transport that ends as soon as it has begun leaves no socket open") {
+  { const testing_process first; } // opens what stays open
+  const auto before = open_descriptors();
+  for (int i = 0; i < 50; ++i) {
+    testing_process here;
+    if (i % 2 == 1) {
+      here.rpc->connect({"localhost", here.rpc->port()}, [](auto&&) {});
+    }
+  }
+  CHECK(open_descriptors() == before);
 }
 
 TEST_CASE("many asks from both sides at once arrive once, each with its answer") {

@@ -8,6 +8,8 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -53,6 +55,12 @@ private:
   };
   std::shared_ptr<lines> lines_ = std::make_shared<lines>();
 };
+
+/// How many files and sockets this process has open.
+inline std::ptrdiff_t open_descriptors() {
+  const std::filesystem::directory_iterator all("/proc/self/fd");
+  return std::distance(begin(all), end(all));
+}
 
 /// A node with its transport, as a process has it.
 struct testing_process {
