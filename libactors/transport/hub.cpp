@@ -225,6 +225,9 @@ bool hub::start_dialing(const connection_ptr& made, const host_port& where) {
 }
 
 void hub::dial(peer& whom) {
+  if (is_stopping_) {
+    return;
+  }
   const auto where = parts_.book.find(whom.id);
   if (!where) {
     obey(whom,
@@ -242,8 +245,8 @@ void hub::dial(peer& whom) {
 }
 
 void hub::dial_data(peer& whom) {
-  if (whom.data_waiting.empty() || whom.data || whom.data_dialing || !whom.control ||
-      !whom.is_confirmed) {
+  if (is_stopping_ || whom.data_waiting.empty() || whom.data || whom.data_dialing ||
+      !whom.control || !whom.is_confirmed) {
     return;
   }
   const auto where = parts_.book.find(whom.id);

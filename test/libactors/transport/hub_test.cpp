@@ -201,6 +201,23 @@ TEST_CASE("who leaves says so, and is lost at once") {
   CHECK(two.hub->is_quiet());
 }
 
+TEST_CASE("who leaves while a connection is being made does not dial again") {
+  testing_network net(1);
+  auto& one = net.add("one");
+  auto& two = net.add("two");
+  introduce(one, two);
+  one.tell(two, 0);
+
+  one.hub->stop();
+  net.run();
+  for (int i = 0; i < 20; ++i) {
+    net.advance(50);
+    CHECK(one.hub->is_quiet());
+  }
+
+  CHECK(two.told_by(one).empty());
+}
+
 TEST_CASE("who has another version, cluster or secret is refused in words of both sides") {
   struct variant {
     std::function<void(node_identity&)> change;
