@@ -175,6 +175,13 @@ void rpc_broker::on_exit() {
   loop().post([shared = shared_] { shared->set(shared->has_ended); });
 }
 
+bool rpc_broker::cleanup(caf::error&& reason, caf::execution_unit* host) {
+  // CAF's brokers leave their mailbox open: a tick that comes late would lie there, and hold this,
+  // which has sent it, for ever.
+  close_all();
+  return caf::scheduled_actor::cleanup(std::move(reason), host);
+}
+
 void rpc_broker::accept(socket_handle accepted) {
   auto receiver = hub_.accept();
   if (!receiver) {

@@ -74,6 +74,7 @@ public:
 
   caf::behavior make_behavior() override;
   void on_exit() override;
+  bool cleanup(caf::error&& reason, caf::execution_unit* host) override;
   const char* name() const override { return "headrace.transport"; }
 
   // --- connector

@@ -149,6 +149,22 @@ TEST_CASE("a transport that ends as soon as it has begun leaves no socket open")
   CHECK(open_descriptors() == before);
 }
 
+TEST_CASE("a transport that has ended takes no tick any more") { // or the leak sanitizer tells
+  rpc_settings often;
+  often.heartbeat_interval = milliseconds(8);
+  testing_process here(often);
+  start(*here.under, "silent", [](testing_endpoint& made) {
+    auto kept = std::make_shared<std::vector<reply_to<schema::ExecutionAttempt>>>();
+    made.when_asked = [kept](auto&, auto, auto back) { kept->push_back(std::move(back)); };
+  });
+
+  here.rpc->shut_down(seconds(5));
+
+  const auto answer = here.ask(here.at("silent"), 1, milliseconds(50)); // many ticks long
+  REQUIRE(!answer);
+  CHECK(answer.error().code == errc::timed_out);
+}
+
 TEST_CASE("many asks from both sides at once arrive once, each with its answer") {
   testing_process one;
   testing_process two;
