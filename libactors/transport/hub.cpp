@@ -58,7 +58,7 @@ void hub::obey(peer& whom, peer_link::actions orders) {
   }
 }
 
-void hub::lose(peer& whom, error cause) {
+void hub::lose(peer& whom, error cause, bool said_goodbye) {
   const bool was_met = whom.peer_session != 0;
   // Who has only been dialed is nobody's loss, unless something was to be sent.
   const bool is_missed = was_met || whom.out.waiting() > 0;
@@ -78,7 +78,9 @@ void hub::lose(peer& whom, error cause) {
   const auto data_waiting = std::move(whom.data_waiting);
   whom.waiting.clear();
   whom.data_waiting.clear();
-  if (was_met && !is_stopping_) {
+  if (was_met && !is_stopping_ && said_goodbye) {
+    parts_.log.info("node has left", {{"peer", to_string(whom.id)}});
+  } else if (was_met && !is_stopping_) {
     parts_.counters.nodes_lost.fetch_add(1, std::memory_order_relaxed);
     parts_.log.warn("node is lost", {{"peer", to_string(whom.id)}, {"cause", to_string(cause)}});
   }
@@ -315,7 +317,8 @@ void hub::on_frame(const connection_ptr& from, incoming_frame what) {
   }
   case frame_kind::goodbye:
     lose(*whom,
-         {errc::peer_lost, "node has left: " + to_string(whom->id) + ": " + decode_goodbye(what)});
+         {errc::peer_lost, "node has left: " + to_string(whom->id) + ": " + decode_goodbye(what)},
+         true);
     return;
   case frame_kind::envelope:
   case frame_kind::watch:

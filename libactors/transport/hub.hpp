@@ -33,7 +33,7 @@ struct transport_counters {
   std::atomic<std::uint64_t> messages_dropped{0};  ///< tells and answers: queue full, or peer dead
   std::atomic<std::uint64_t> connections_opened{0};
   std::atomic<std::uint64_t> connections_refused{0};
-  std::atomic<std::uint64_t> nodes_lost{0};
+  std::atomic<std::uint64_t> nodes_lost{0}; ///< without a goodbye
 };
 
 /// Whom the hub tells of what comes: the node.
@@ -124,7 +124,8 @@ private:
   void obey(peer& whom, peer_link::actions orders);
   void dial(peer& whom);
   void dial_data(peer& whom);
-  void lose(peer& whom, error cause);
+  /// `said_goodbye`: it has left in order, which is nobody's fault.
+  void lose(peer& whom, error cause, bool said_goodbye = false);
   void pump(peer& whom);
   void fail(const envelope& about, error why);
   byte_string nonce();

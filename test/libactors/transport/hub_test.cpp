@@ -198,6 +198,7 @@ TEST_CASE("who leaves says so, and is lost at once") {
   CHECK(one.told_by(two) == std::vector<std::int32_t>{1});
   REQUIRE(one.lost.size() == 1);
   CHECK(one.lost[0].second.message.find("has left") != std::string::npos);
+  CHECK(one.counters.nodes_lost == 0);
   CHECK(two.hub->is_quiet());
 }
 

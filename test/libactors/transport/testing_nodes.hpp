@@ -66,7 +66,7 @@ inline std::ptrdiff_t open_descriptors() {
 struct testing_process {
   explicit testing_process(actors::rpc_settings settings = {}) {
     actors::node_options options;
-    options.log = log.make();
+    options.log = log.make(log_level::info);
     options.scheduler_threads = 2;
     options.executor_threads = 2;
     under = actors::make_node(std::move(options));
