@@ -93,7 +93,7 @@ logger logger::to(const std::string& path, log_level lowest) {
   made.sink_->lowest = lowest;
   made.sink_->lines = std::make_shared<spdlog::logger>("headrace", std::move(out));
   made.sink_->lines->set_level(to_spdlog(lowest));
-  made.sink_->lines->flush_on(spdlog::level::warn);
+  made.sink_->lines->flush_on(spdlog::level::info);
   made.sink_->lines->set_formatter(std::make_unique<spdlog::pattern_formatter>(
       "%Y-%m-%dT%H:%M:%S.%eZ %-5l %v", spdlog::pattern_time_type::utc));
   if (!refused.empty()) {
