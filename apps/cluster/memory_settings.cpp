@@ -28,12 +28,18 @@ std::uint64_t machine_memory_bytes() {
   return bytes;
 }
 
+std::uint64_t default_managed_memory_bytes(std::uint64_t machine_bytes,
+                                           std::int32_t task_managers) {
+  return machine_bytes / 100 * managed_percent /
+         static_cast<std::uint64_t>(std::max(task_managers, 1));
+}
+
 result<std::uint64_t> managed_memory_bytes(const configuration& settings,
                                            std::uint64_t machine_bytes,
                                            std::int32_t task_managers) {
   const auto count = static_cast<std::uint64_t>(std::max(task_managers, 1));
   if (!settings.is_set(key))
-    return machine_bytes / 100 * managed_percent / count;
+    return default_managed_memory_bytes(machine_bytes, task_managers);
   const auto wanted = settings.get_memory_size(key);
   if (wanted > machine_bytes / count)
     return error(errc::bad_option_value, "bad value of option: " + std::string(key) + ", " +

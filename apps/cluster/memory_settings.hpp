@@ -9,8 +9,12 @@ namespace headrace::cluster {
 /// The memory that this process may use: the machine's, or less when a control group says so.
 std::uint64_t machine_memory_bytes();
 
+/// Returns the bytes that each of `task_managers` in this process has when no option says it: its
+/// part of 40 % of the machine's memory.
+std::uint64_t default_managed_memory_bytes(std::uint64_t machine_bytes, std::int32_t task_managers);
+
 /// Returns the bytes that each of `task_managers` in this process has for state and batches:
-/// taskmanager.memory.managed.size, else its part of 40 % of the machine's memory.
+/// taskmanager.memory.managed.size, else the default.
 /// @errors bad_option_value  all together would take more than the machine has
 result<std::uint64_t> managed_memory_bytes(const configuration& settings,
                                            std::uint64_t machine_bytes, std::int32_t task_managers);

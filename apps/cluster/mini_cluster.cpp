@@ -1,5 +1,6 @@
 #include "apps/cluster/mini_cluster.hpp"
 
+#include "apps/cluster/memory_settings.hpp"
 #include "apps/cluster/rest_service.hpp"
 #include "libactors/supervision/introspection_endpoint.hpp"
 
@@ -18,6 +19,9 @@ mini_cluster::mini_cluster(actors::node& on, headrace::file_system& files,
 status mini_cluster::start() {
   actors::spawn_introspection(node_);
   HEADRACE_CHECK(job_manager_.start());
+  if (options_.memory_bytes == 0 && !options_.settings.is_set("taskmanager.memory.managed.size"))
+    options_.memory_bytes =
+        default_managed_memory_bytes(machine_memory_bytes(), options_.task_executors);
   task_manager_.emplace(
       node_, files_, code_, connectors_,
       std::make_shared<actors::fixed_leader>(job_manager_.resource_manager()),

@@ -19,7 +19,8 @@ struct mini_cluster_options {
   std::int32_t task_executors = 1;
   /// Of each task executor; 0: `taskmanager.numberOfTaskSlots`.
   std::int32_t slots = 0;
-  /// Of each task executor, for state and batches; 0: no limit.
+  /// Of each task executor, for state and batches; 0: `taskmanager.memory.managed.size`, else its
+  /// part of what the machine has for all that are started with the cluster.
   std::uint64_t memory_bytes = 0;
   /// Where artifacts, and checkpoints of jobs that name no directory, are kept.
   std::string directory;

@@ -1,6 +1,7 @@
 #include "apps/cluster/task_manager_process.hpp"
 
 #include "apps/cluster/cluster_actor.hpp"
+#include "apps/cluster/memory_settings.hpp"
 #include "libtask/executor/task_executor_endpoint.hpp"
 #include "libtask/network/exchange_directory.hpp"
 #include "libtask/operator/stream_operator.hpp"
@@ -51,8 +52,10 @@ actors::address task_manager_process::start_task_executor() {
   if (wanted.slots == 0)
     wanted.slots = 1;
   wanted.memory_bytes = options_.memory_bytes;
-  if (wanted.memory_bytes == 0 && settings.is_set("taskmanager.memory.managed.size"))
-    wanted.memory_bytes = settings.get_memory_size("taskmanager.memory.managed.size");
+  if (wanted.memory_bytes == 0)
+    wanted.memory_bytes = settings.is_set("taskmanager.memory.managed.size")
+                              ? settings.get_memory_size("taskmanager.memory.managed.size")
+                              : default_managed_memory_bytes(machine_memory_bytes(), 1);
   wanted.cache_directory = options_.directory + "/cache";
   wanted.leader = parts_->leader;
   wanted.on_registered = options_.on_registered;

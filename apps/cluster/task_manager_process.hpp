@@ -26,8 +26,8 @@ struct task_manager_options {
   std::function<void()> on_registered; ///< see task_executor_settings
   /// Where fetched artifacts are kept.
   std::string directory;
-  /// Of each task executor, for state and batches; 0: `taskmanager.memory.managed.size`, else no
-  /// limit.
+  /// Of each task executor, for state and batches; 0: `taskmanager.memory.managed.size`, else what
+  /// a task manager has that is alone on its machine.
   std::uint64_t memory_bytes = 0;
   /// Links to the data planes of other processes; null: all tasks of a job run in this one.
   task::data_network* network = nullptr;
