@@ -4,18 +4,27 @@ $Cxx.namespace("headrace::schema");
 
 using Ids = import "ids.capnp";
 
+# A task executor that runs producers.
+struct ProducerPlace {
+  taskExecutor @0 :Ids.Id128;
+  location @1 :Ids.Address;
+  data @2 :Ids.HostPort;        # where its node takes data connections
+}
+# What differs among the channels of a gate; of a wide exchange a job has millions of them.
 struct Channel {
-  partition @0 :Ids.Partition;
-  taskExecutor @1 :Ids.Id128;
-  location @2 :Ids.Address;     # of the producer's task executor
-  data @3 :Ids.HostPort;        # where its node takes data connections
+  subtask @0 :Int32;            # of the producer, and its attempt
+  attempt @1 :Int32;
+  place @2 :UInt32;             # where it runs: index into the gate's places
 }
 # One input gate: consumes subpartition `subpartition` of each channel's partition.
 struct InputGate {
   result @0 :Ids.Id128;
-  input @1 :Int32;
-  subpartition @2 :Int32;
-  channels @3 :List(Channel);
+  producer @1 :Ids.Id128;       # the vertex that writes it
+  generation @2 :Int32;         # of the producing attempts
+  input @3 :Int32;
+  subpartition @4 :Int32;
+  places @5 :List(ProducerPlace);
+  channels @6 :List(Channel);
 }
 struct ResultPartition {
   partition @0 :Ids.Partition;

@@ -4,6 +4,10 @@
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/rpc/address_codec.hpp"
 
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
 namespace headrace::scheduler {
 
 namespace {
@@ -40,27 +44,58 @@ void write_job(schema::JobInformation::Builder out, const graph::job_graph& job,
   out.setBufferTimeoutMs(job.buffer_timeout_ms);
 }
 
-void write_gate(schema::InputGate::Builder out, const execution_graph& graph, const job_edge& edge,
-                std::int32_t subtask, const deployment_facts& facts) {
-  const auto& consumer = graph.job().vertices[static_cast<std::size_t>(edge.consumer)];
-  write(out.initResult(), edge.result);
-  out.setInput(consumer.inputs[static_cast<std::size_t>(edge.gate)].input);
-  out.setSubpartition(edge.pattern.subpartition_of(subtask));
-  const subtask_range producers = edge.pattern.producers_of(subtask);
-  auto channels = out.initChannels(static_cast<unsigned>(producers.size()));
-  for (std::int32_t i = 0; i < producers.size(); ++i) {
-    const std::int32_t producer = producers.first + i;
-    const task_slot& slot = graph.current(graph.task_at(edge.producer, producer)).slot;
-    auto channel = channels[static_cast<unsigned>(i)];
-    write(channel.initPartition(), graph.partition_of(edge, producer));
-    write(channel.initTaskExecutor(), slot.executor);
-    actors::write(channel.initLocation(), slot.location);
-    if (const auto data = facts.data.find(slot.executor); data != facts.data.end()) {
-      auto where = channel.initData();
+/// Where the producers of a gate run, each place once, by first use.
+class place_index {
+public:
+  std::uint32_t of(const task_slot& slot) {
+    const auto [at, is_new] =
+        by_executor_.emplace(slot.executor, static_cast<std::uint32_t>(places_.size()));
+    if (is_new)
+      places_.push_back(&slot);
+    return at->second;
+  }
+  const std::vector<const task_slot*>& places() const { return places_; }
+
+private:
+  std::unordered_map<task_executor_id, std::uint32_t> by_executor_;
+  std::vector<const task_slot*> places_;
+};
+
+void write_places(schema::InputGate::Builder out, const std::vector<const task_slot*>& places,
+                  const deployment_facts& facts) {
+  auto list = out.initPlaces(static_cast<unsigned>(places.size()));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    auto place = list[static_cast<unsigned>(i)];
+    write(place.initTaskExecutor(), places[i]->executor);
+    actors::write(place.initLocation(), places[i]->location);
+    if (const auto data = facts.data.find(places[i]->executor); data != facts.data.end()) {
+      auto where = place.initData();
       where.setHost(data->second.host);
       where.setPort(data->second.port);
     }
   }
+}
+
+void write_gate(schema::InputGate::Builder out, const execution_graph& graph, const job_edge& edge,
+                std::int32_t subtask, const deployment_facts& facts) {
+  const auto& consumer = graph.job().vertices[static_cast<std::size_t>(edge.consumer)];
+  const auto first = graph.task_at(edge.producer, 0);
+  write(out.initResult(), edge.result);
+  write(out.initProducer(), graph.current(first).id.vertex);
+  out.setGeneration(graph.current(first).id.generation);
+  out.setInput(consumer.inputs[static_cast<std::size_t>(edge.gate)].input);
+  out.setSubpartition(edge.pattern.subpartition_of(subtask));
+  const subtask_range producers = edge.pattern.producers_of(subtask);
+  auto channels = out.initChannels(static_cast<unsigned>(producers.size()));
+  place_index places;
+  for (std::int32_t i = 0; i < producers.size(); ++i) {
+    const execution& producer = graph.current(graph.task_at(edge.producer, producers.first + i));
+    auto channel = channels[static_cast<unsigned>(i)];
+    channel.setSubtask(producer.id.subtask);
+    channel.setAttempt(producer.id.attempt);
+    channel.setPlace(places.of(producer.slot));
+  }
+  write_places(out, places.places(), facts);
 }
 
 void write_vertex(schema::TaskDeployment::Builder out, const graph::job_vertex& vertex,

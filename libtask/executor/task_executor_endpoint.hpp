@@ -132,14 +132,20 @@ private:
   task_entry* find(const execution_attempt_id& attempt);
 
   // --- exchanges (task_executor_exchange.cpp)
-  void connect(const execution_attempt_id& consumer, std::uint32_t channel,
-               const channel_description& wanted, std::uint64_t credit_bytes, int tries);
-  void connect_again(const execution_attempt_id& consumer, std::uint32_t channel,
-                     const channel_description& wanted, std::uint64_t credit_bytes, int tries,
-                     const error& cause);
+  /// One channel on its way to its producer.
+  struct channel_wish {
+    execution_attempt_id consumer;
+    std::uint32_t channel = 0; ///< index over all gates
+    std::uint64_t credit_bytes = 0;
+    int tries = 0;
+  };
+  void connect_all(const execution_attempt_id& consumer, std::uint64_t credit_bytes);
+  void connect(const channel_wish& wish);
+  void connect_again(const channel_wish& wish, const error& cause);
+  void ask_elsewhere(const channel_wish& wish, const actors::address& whom);
+  status attach_here(const channel_wish& wish, const channel_description& wanted);
   status attach(const message<schema::RequestPartition>& request);
-  void connect_remote(const execution_attempt_id& consumer, std::uint32_t channel,
-                      const channel_description& wanted, std::uint64_t credit_bytes, int tries);
+  void connect_remote(const channel_wish& wish, const producer_place& where);
   void take_links();
   void take(connection_report& report);
   void order(const node_id& peer, connection_order::content_type what);

@@ -11,6 +11,8 @@ struct task_executor_endpoint::job_entry {
   fencing_token token;
   bool is_registered = false;
   bool is_registering = false;
+  bool is_offering = false;  ///< an offer of slots has no answer yet
+  bool offers_again = false; ///< slots were allocated meanwhile
   std::int64_t heard_us = 0;
   std::int64_t unregistered_since_us = 0;
   std::shared_ptr<const graph::job_code> code; ///< once loaded

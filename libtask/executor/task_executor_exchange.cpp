@@ -12,113 +12,127 @@ constexpr std::chrono::milliseconds retry_most{1'000};
 constexpr int tries_before_asking = 8; ///< the job master, what has become of the producer
 } // namespace
 
-void task_executor_endpoint::connect(const execution_attempt_id& consumer, std::uint32_t channel,
-                                     const channel_description& wanted, std::uint64_t credit_bytes,
-                                     int tries) {
-  if (find(consumer) == nullptr)
-    return;
-  if (wanted.location.node != self().node) {
-    connect_remote(consumer, channel, wanted, credit_bytes, tries);
-    return;
-  }
-  message_builder<schema::RequestPartition> request;
-  write(request->initPartition(), wanted.partition);
-  request->setSubpartition(wanted.subpartition);
-  write(request->initConsumer(), consumer);
-  request->setChannel(static_cast<std::int32_t>(channel));
-  request->setCreditBytes(credit_bytes);
-  const auto question = request.finish();
-  if (wanted.task_executor == settings_.id) {
-    auto done = attach(question);
-    if (!done)
-      connect_again(consumer, channel, wanted, credit_bytes, tries, done.error());
-    return;
-  }
-  ask<schema::Acknowledge>(wanted.location, question, settings_.ask_timeout,
-                           [this, consumer, channel, wanted, credit_bytes,
-                            tries](const result<message<schema::Acknowledge>>& answer) {
-                             if (!answer)
-                               connect_again(consumer, channel, wanted, credit_bytes, tries,
-                                             answer.error());
-                           });
-}
-
-void task_executor_endpoint::connect_again(const execution_attempt_id& consumer,
-                                           std::uint32_t channel, const channel_description& wanted,
-                                           std::uint64_t credit_bytes, int tries,
-                                           const error& cause) {
+void task_executor_endpoint::connect_all(const execution_attempt_id& consumer,
+                                         std::uint64_t credit_bytes) {
   const auto* task = find(consumer);
   if (task == nullptr)
     return;
-  const auto delay = std::min(retry_least * (1 << std::min(tries, 10)), retry_most);
-  const auto retry = [this, consumer, channel, wanted, credit_bytes, tries, delay] {
-    after(delay, [this, consumer, channel, wanted, credit_bytes, tries] {
-      connect(consumer, channel, wanted, credit_bytes, tries + 1);
-    });
+  for (const auto& place : task->what.inputs->places)
+    if (place.location.node != self().node && around_.network != nullptr && !place.data.is_none())
+      around_.network->learn(place.location.node, place.data);
+  const auto count = static_cast<std::uint32_t>(task->what.channels().size());
+  for (std::uint32_t channel = 0; channel < count; ++channel)
+    connect({consumer, channel, credit_bytes, 0});
+}
+
+void task_executor_endpoint::connect(const channel_wish& wish) {
+  const auto* task = find(wish.consumer);
+  if (task == nullptr)
+    return;
+  const auto& wanted = task->what.channels()[wish.channel];
+  const auto& where = task->what.inputs->place_of(wanted);
+  if (where.location.node != self().node) {
+    connect_remote(wish, where);
+  } else if (where.task_executor != settings_.id) {
+    ask_elsewhere(wish, where.location);
+  } else if (auto done = attach_here(wish, wanted); !done) {
+    connect_again(wish, done.error());
+  }
+}
+
+/// Another task executor of this process.
+void task_executor_endpoint::ask_elsewhere(const channel_wish& wish, const actors::address& whom) {
+  const auto& wanted = find(wish.consumer)->what.channels()[wish.channel];
+  message_builder<schema::RequestPartition> request;
+  write(request->initPartition(), wanted.partition);
+  request->setSubpartition(wanted.subpartition);
+  write(request->initConsumer(), wish.consumer);
+  request->setChannel(static_cast<std::int32_t>(wish.channel));
+  request->setCreditBytes(wish.credit_bytes);
+  ask<schema::Acknowledge>(whom, request.finish(), settings_.ask_timeout,
+                           [this, wish](const result<message<schema::Acknowledge>>& answer) {
+                             if (!answer)
+                               connect_again(wish, answer.error());
+                           });
+}
+
+void task_executor_endpoint::connect_again(const channel_wish& wish, const error& cause) {
+  const auto* task = find(wish.consumer);
+  if (task == nullptr)
+    return;
+  const auto delay = std::min(retry_least * (1 << std::min(wish.tries, 10)), retry_most);
+  const auto retry = [this, wish, delay] {
+    auto next = wish;
+    ++next.tries;
+    after(delay, [this, next] { connect(next); });
   };
-  if (tries < tries_before_asking) {
+  if (wish.tries < tries_before_asking) {
     retry();
     return;
   }
+  const auto partition = task->what.channels()[wish.channel].partition;
   message_builder<schema::RequestPartitionState> question;
-  write(question->initPartition(), wanted.partition);
+  write(question->initPartition(), partition);
   ask<schema::PartitionState>(
       task->what.job_master, question.finish(), settings_.ask_timeout,
-      [this, consumer, channel, wanted, retry,
-       cause](const result<message<schema::PartitionState>>& answer) {
+      [this, wish, partition, retry, cause](const result<message<schema::PartitionState>>& answer) {
         const auto producer = answer ? answer->view()->getProducerState() : task_state::RUNNING;
         if (!is_terminal(producer) && producer != task_state::CANCELING) {
           retry();
           return;
         }
-        control(consumer,
-                partition_lost{channel,
+        control(wish.consumer,
+                partition_lost{wish.channel,
                                error(errc::partition_not_found,
-                                     "producer has ended: " + to_string(wanted.partition), cause)});
+                                     "producer has ended: " + to_string(partition), cause)});
       },
       task->what.job_master_token);
+}
+
+status task_executor_endpoint::attach_here(const channel_wish& wish,
+                                           const channel_description& wanted) {
+  const auto producer = around_.directory.find(wanted.partition.producer);
+  if (producer.is_none())
+    return error(errc::partition_not_found, "producer is not here: " + to_string(wanted.partition));
+  auto mail = std::make_unique<attach_consumer>();
+  mail->consumer = around_.directory.find(wish.consumer);
+  if (mail->consumer.is_none())
+    return error(errc::partition_not_found,
+                 "consumer is not in this process: " + to_string(wish.consumer));
+  mail->result = wanted.partition.result;
+  mail->subpartition = static_cast<std::uint32_t>(wanted.subpartition);
+  mail->channel = wish.channel;
+  mail->credit_bytes = wish.credit_bytes;
+  producer.send(std::move(mail), actors::mail_priority::high);
+  return {};
 }
 
 status task_executor_endpoint::attach(const message<schema::RequestPartition>& request) {
   return checked_read([&]() -> status {
     const auto view = request.view();
-    const auto partition = read_partition(view->getPartition());
-    const auto consumer = read_attempt(view->getConsumer());
-    const auto producer_ref = around_.directory.find(partition.producer);
-    if (producer_ref.is_none())
-      return error(errc::partition_not_found, "producer is not here: " + to_string(partition));
-    auto mail = std::make_unique<attach_consumer>();
-    mail->consumer = around_.directory.find(consumer);
-    if (mail->consumer.is_none())
-      return error(errc::partition_not_found,
-                   "consumer is not in this process: " + to_string(consumer));
-    mail->result = partition.result;
-    mail->subpartition = static_cast<std::uint32_t>(view->getSubpartition());
-    mail->channel = static_cast<std::uint32_t>(view->getChannel());
-    mail->credit_bytes = view->getCreditBytes();
-    producer_ref.send(std::move(mail), actors::mail_priority::high);
-    return {};
+    const channel_description wanted{read_partition(view->getPartition()), 0,
+                                     view->getSubpartition(), 0};
+    return attach_here({read_attempt(view->getConsumer()),
+                        static_cast<std::uint32_t>(view->getChannel()), view->getCreditBytes(), 0},
+                       wanted);
   });
 }
 
 // --- producers and consumers of other processes
 
-void task_executor_endpoint::connect_remote(const execution_attempt_id& consumer,
-                                            std::uint32_t channel,
-                                            const channel_description& wanted,
-                                            std::uint64_t credit_bytes, int tries) {
-  if (around_.network == nullptr || wanted.data.is_none()) {
-    control(consumer,
-            partition_lost{channel, error(errc::partition_not_found,
-                                          "producer is in another process, which takes no data "
-                                          "connection: " +
-                                              to_string(wanted.location))});
+void task_executor_endpoint::connect_remote(const channel_wish& wish, const producer_place& where) {
+  if (around_.network == nullptr || where.data.is_none()) {
+    control(wish.consumer,
+            partition_lost{wish.channel, error(errc::partition_not_found,
+                                               "producer is in another process, which takes no "
+                                               "data connection: " +
+                                                   to_string(where.location))});
     return;
   }
-  around_.network->learn(wanted.location.node, wanted.data);
-  order(wanted.location.node,
-        open_channel{{consumer, channel, wanted.partition,
-                      static_cast<std::uint32_t>(wanted.subpartition), credit_bytes, tries}});
+  const auto& wanted = find(wish.consumer)->what.channels()[wish.channel];
+  order(where.location.node, open_channel{{wish.consumer, wish.channel, wanted.partition,
+                                           static_cast<std::uint32_t>(wanted.subpartition),
+                                           wish.credit_bytes, wish.tries}});
 }
 
 void task_executor_endpoint::order(const node_id& peer, connection_order::content_type what) {
@@ -163,10 +177,10 @@ void task_executor_endpoint::take(connection_report& report) {
     return;
   }
   const auto& failed = std::get<channel_failed>(report.content);
-  const auto* task = find(failed.end.consumer);
-  if (task != nullptr)
-    connect_again(failed.end.consumer, failed.end.channel, task->what.channels[failed.end.channel],
-                  failed.end.credit_bytes, failed.end.tries, failed.cause);
+  if (find(failed.end.consumer) != nullptr)
+    connect_again(
+        {failed.end.consumer, failed.end.channel, failed.end.credit_bytes, failed.end.tries},
+        failed.cause);
 }
 
 /// A connection that was not retired has ended, and what was on it is lost. The other node learns
@@ -180,8 +194,8 @@ bool task_executor_endpoint::lose_connection(const std::string& child, const err
   connections_.erase(at);
   const error lost(errc::peer_lost, "data connection has ended: node " + to_string(peer), cause);
   for (const auto& [attempt, task] : tasks_)
-    for (std::size_t i = 0; i < task->what.channels.size(); ++i)
-      if (task->what.channels[i].location.node == peer) {
+    for (std::size_t i = 0; i < task->what.channels().size(); ++i)
+      if (task->what.inputs->place_of(task->what.channels()[i]).location.node == peer) {
         control(attempt, partition_lost{static_cast<std::uint32_t>(i), lost});
         break;
       }

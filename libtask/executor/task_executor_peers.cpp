@@ -3,6 +3,7 @@
 #include "libactors/rpc/address_codec.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace headrace::task {
@@ -244,8 +245,13 @@ void task_executor_endpoint::register_at_job(job_id job) {
       at->second->token);
 }
 
+/// One offer at a time, so that a thousand slots that come one by one need few of them.
 void task_executor_endpoint::offer_slots(job_id job) {
-  const auto& entry = *jobs_.at(job);
+  auto& entry = *jobs_.at(job);
+  if (entry.is_offering) {
+    entry.offers_again = true;
+    return;
+  }
   std::vector<task_slot> offered;
   for (const auto& slot : slots_.of_job(job))
     if (slot.state == slot_state::allocated)
@@ -263,9 +269,15 @@ void task_executor_endpoint::offer_slots(job_id job) {
     write(to.initJob(), job);
     allocations.push_back(offered[i].allocation);
   }
+  entry.is_offering = true;
+  entry.offers_again = false;
   ask<schema::OfferSlotsReply>(
       entry.master, offer.finish(), settings_.ask_timeout,
-      [this, job, allocations](const result<message<schema::OfferSlotsReply>>& answer) {
+      [this, job, token = entry.token,
+       allocations](const result<message<schema::OfferSlotsReply>>& answer) {
+        const auto known = jobs_.find(job);
+        if (known != jobs_.end() && known->second->token == token)
+          known->second->is_offering = false;
         hear_offer(job, allocations, answer);
       },
       entry.token);
@@ -284,16 +296,19 @@ void task_executor_endpoint::hear_offer(job_id job, const std::vector<allocation
     });
     return;
   }
-  std::vector<allocation_id> accepted;
+  std::set<allocation_id> accepted;
   const auto view = answer->view();
   for (const auto one : view->getAccepted())
-    accepted.push_back(read_id<allocation_id>(one));
+    accepted.insert(read_id<allocation_id>(one));
   for (const auto& allocation : offered) {
-    if (std::find(accepted.begin(), accepted.end(), allocation) != accepted.end())
+    if (accepted.contains(allocation))
       slots_.activate(allocation);
     else
       free_slot(allocation, "job master did not want the slot");
   }
+  if (const auto known = jobs_.find(job);
+      known != jobs_.end() && known->second->is_registered && known->second->offers_again)
+    offer_slots(job);
 }
 
 void task_executor_endpoint::free_slot(allocation_id allocation, const std::string& cause) {

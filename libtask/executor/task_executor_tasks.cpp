@@ -161,9 +161,7 @@ void task_executor_endpoint::take(task_report& report) {
                                        event->event.size()));
     tell(to, news.finish(), token);
   } else if (auto* wanted = std::get_if<partitions_wanted>(&report.content)) {
-    for (std::size_t i = 0; i < wanted->channels.size(); ++i)
-      connect(report.attempt, static_cast<std::uint32_t>(i), wanted->channels[i],
-              wanted->credit_bytes, 0);
+    connect_all(report.attempt, wanted->credit_bytes);
   }
 }
 

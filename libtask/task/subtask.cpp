@@ -50,11 +50,12 @@ subtask::subtask(subtask_environment around, task_description what,
     : around_(around), what_(std::move(what)), code_(std::move(code)), backend_(std::move(backend)),
       memory_(memory == nullptr ? nullptr : std::make_shared<task_memory>(std::move(memory))),
       metrics_(std::move(metrics)), task_executor_(std::move(task_executor)),
-      producers_(what_.channels.size()) {}
+      producers_(what_.channels().size()) {}
 
 subtask::~subtask() = default;
 
 void subtask::on_start() {
+  awaits_first_rows_ = what_.attempt.attempt > 0 || what_.attempt.generation > 0;
   around_.directory.add(what_.attempt, self_ref());
   change(task_state::INITIALIZING);
   guarded([this] { return initialize(); });
@@ -62,11 +63,11 @@ void subtask::on_start() {
 
 status subtask::initialize() {
   stream_task::setup setup;
-  for (const auto& channel : what_.channels)
+  for (const auto& channel : what_.channels())
     setup.channel_inputs.push_back(channel.input);
   for (const auto& type : what_.vertex.operators.front().input_types)
     input_types_.push_back(std::make_shared<const graph::logical_type>(type));
-  setup.gate_limits = limits_for(what_.channels.size());
+  setup.gate_limits = limits_for(what_.channels().size());
   HEADRACE_TRY(setup.partitions, make_partitions());
   for (std::size_t i = 0; i < what_.partitions.size(); ++i)
     partition_by_result_[what_.partitions[i].partition.result] = static_cast<std::uint32_t>(i);
@@ -156,8 +157,8 @@ void subtask::open() {
     return;
   opened_ = true;
   change(task_state::RUNNING);
-  if (!what_.channels.empty())
-    report(partitions_wanted{what_.channels, task_->gate().window_bytes()});
+  if (!what_.channels().empty())
+    report(partitions_wanted{task_->gate().window_bytes()});
   wake();
 }
 
@@ -198,7 +199,7 @@ void subtask::take(remote_data& data) {
   if (closing_ || task_ == nullptr)
     return;
   guarded([&]() -> status {
-    const auto input = static_cast<std::size_t>(what_.channels[data.channel].input);
+    const auto input = static_cast<std::size_t>(what_.channels()[data.channel].input);
     HEADRACE_TRY(auto decoded,
                  decode_elements(std::move(data.elements), input_types_[input], memory_));
     task_->enqueue(data.channel, std::move(decoded.elements), data.closes, decoded.costs);
@@ -291,6 +292,8 @@ void subtask::take_turn() {
 
 void subtask::after_turn(turn_result left) {
   send_grants();
+  if (awaits_first_rows_)
+    note_first_rows();
   for (const auto checkpoint : task_->take_subsumed())
     report(snapshot_declined{
         checkpoint,
@@ -308,7 +311,7 @@ void subtask::after_turn(turn_result left) {
 
 void subtask::send_grants() {
   for (const auto& grant : task_->take_grants()) {
-    const auto& channel = what_.channels[grant.channel];
+    const auto& channel = what_.channels()[grant.channel];
     auto& producer = producers_[grant.channel];
     if (producer.route) {
       auto credit = std::make_unique<outgoing_credit>();
@@ -325,6 +328,17 @@ void subtask::send_grants() {
     credit->bytes = grant.bytes;
     producer.to.send(std::move(credit), actors::mail_priority::high);
   }
+}
+
+void subtask::note_first_rows() {
+  const auto rows = metrics_->records_out.value();
+  if (rows == 0)
+    return;
+  awaits_first_rows_ = false;
+  log().info("restarted task emits its first rows",
+             {{"task", what_.display_name()},
+              {"attempt", std::to_string(what_.attempt.attempt)},
+              {"restored_checkpoint", std::to_string(what_.restored_checkpoint)}});
 }
 
 void subtask::write_snapshot(stream_task::taken_snapshot taken) {

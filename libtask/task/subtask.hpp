@@ -81,6 +81,8 @@ private:
   void take_turn();
   void after_turn(turn_result left);
   void send_grants();
+  /// Logs the moment at which a restarted task is known to work again.
+  void note_first_rows();
   std::unique_ptr<exchange_channel> consumer_of(attach_consumer& asked);
   void write_snapshot(stream_task::taken_snapshot taken);
   void set_alarm();
@@ -110,6 +112,7 @@ private:
   error failure_;
   std::size_t blocking_steps_ = 0;
   bool turn_pending_ = false;
+  bool awaits_first_rows_ = false; ///< a restarted task that has emitted nothing yet
   bool ended_ = false;
   std::optional<std::int64_t> alarm_ms_;
   actors::timer_id alarm_ = 0;

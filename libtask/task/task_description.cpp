@@ -32,19 +32,38 @@ job_description read_job(schema::JobInformation::Reader in) {
   return out;
 }
 
-status read_exchange(schema::TaskDeployment::Reader in, task_description& out) {
-  for (const auto gate : in.getGates()) {
-    if (gate.getInput() < 0 || static_cast<std::size_t>(gate.getInput()) >=
-                                   out.vertex.operators.front().input_types.size())
-      return error(errc::malformed_message, "gate of an unknown input");
-    for (const auto channel : gate.getChannels())
-      out.channels.push_back({read_partition(channel.getPartition()),
-                              read_id<task_executor_id>(channel.getTaskExecutor()),
-                              actors::read_address(channel.getLocation()),
-                              {channel.getData().getHost().cStr(), channel.getData().getPort()},
-                              gate.getSubpartition(),
-                              gate.getInput()});
+status read_gate(schema::InputGate::Reader gate, const graph::job_vertex& vertex,
+                 input_description& out) {
+  if (gate.getInput() < 0 ||
+      static_cast<std::size_t>(gate.getInput()) >= vertex.operators.front().input_types.size())
+    return error(errc::malformed_message, "gate of an unknown input");
+  const auto first_place = static_cast<std::uint32_t>(out.places.size());
+  for (const auto place : gate.getPlaces())
+    out.places.push_back({read_id<task_executor_id>(place.getTaskExecutor()),
+                          actors::read_address(place.getLocation()),
+                          {place.getData().getHost().cStr(), place.getData().getPort()}});
+  const auto place_count = gate.getPlaces().size();
+  const auto result = read_id<result_id>(gate.getResult());
+  const auto producer = read_id<vertex_id>(gate.getProducer());
+  const auto channels = gate.getChannels();
+  out.channels.reserve(out.channels.size() + channels.size());
+  for (const auto channel : channels) {
+    if (channel.getPlace() >= place_count)
+      return error(errc::malformed_message, "channel from an unknown place");
+    out.channels.push_back(
+        {{result, {producer, channel.getSubtask(), channel.getAttempt(), gate.getGeneration()}},
+         first_place + channel.getPlace(),
+         gate.getSubpartition(),
+         gate.getInput()});
   }
+  return {};
+}
+
+status read_exchange(schema::TaskDeployment::Reader in, task_description& out) {
+  auto inputs = std::make_shared<input_description>();
+  for (const auto gate : in.getGates())
+    HEADRACE_CHECK(read_gate(gate, out.vertex, *inputs));
+  out.inputs = std::move(inputs);
   for (const auto partition : in.getPartitions()) {
     if (partition.getSubpartitions() < 1)
       return error(errc::malformed_message, "result partition without subpartitions");

@@ -8,19 +8,31 @@
 #include "schema/deployment.capnp.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace headrace::task {
 
-/// One channel of a gate: what it reads, and whom to ask for it.
-struct channel_description {
-  partition_id partition;
+/// A task executor that runs producers of a task's channels: whom to ask for what they write.
+struct producer_place {
   task_executor_id task_executor;
   actors::address location;
   actors::host_port data; ///< where its node takes data connections; none: nowhere
+};
+/// One channel of a gate: what it reads. Small, for of a wide exchange there are millions.
+struct channel_description {
+  partition_id partition;
+  std::uint32_t place = 0; ///< of its producer
   std::int32_t subpartition = 0;
   std::int32_t input = 0;
+};
+struct input_description {
+  std::vector<producer_place> places;
+  std::vector<channel_description> channels; ///< of all gates, in order
+  const producer_place& place_of(const channel_description& channel) const {
+    return places[channel.place];
+  }
 };
 
 struct partition_description {
@@ -53,13 +65,15 @@ struct task_description {
   execution_attempt_id attempt;
   allocation_id allocation;
   graph::job_vertex vertex;
-  std::vector<channel_description> channels; ///< of all gates, in order
+  /// Shared by the subtask and its task executor; not null.
+  std::shared_ptr<const input_description> inputs = std::make_shared<const input_description>();
   std::vector<partition_description> partitions;
   checkpoint_id restored_checkpoint = 0;
   state::task_state_snapshot state;
 
   /// "words -> count (2/4)", for people.
   std::string display_name() const;
+  const std::vector<channel_description>& channels() const { return inputs->channels; }
 };
 
 /// @errors malformed_message, invalid_graph, type_mismatch

@@ -72,9 +72,8 @@ struct coordinator_event {
   operator_id from;
   byte_string event;
 };
-/// Connect these channels (indices over all gates) to their producers.
+/// Connect the task's channels to their producers.
 struct partitions_wanted {
-  std::vector<channel_description> channels;
   std::uint64_t credit_bytes = 0;
 };
 

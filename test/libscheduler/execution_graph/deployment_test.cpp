@@ -31,11 +31,16 @@ TEST_CASE("a gate names every producer's partition and place, a partition its co
   const auto gates = view->getDeployment().getGates();
   REQUIRE(gates.size() == 1);
   CHECK(gates[0].getSubpartition() == 2);
+  CHECK(read_id<vertex_id>(gates[0].getProducer()) == graph->current(1).id.vertex);
+  CHECK(gates[0].getGeneration() == graph->current(1).id.generation);
   REQUIRE(gates[0].getChannels().size() == 2);
   const auto channel = gates[0].getChannels()[1];
-  CHECK(read_partition(channel.getPartition()).producer == graph->current(1).id);
-  CHECK(actors::read_address(channel.getLocation()) == graph->current(1).slot.location);
-  CHECK(read_id<task_executor_id>(channel.getTaskExecutor()) == graph->current(1).slot.executor);
+  CHECK(channel.getSubtask() == 1);
+  CHECK(channel.getAttempt() == graph->current(1).id.attempt);
+  REQUIRE(gates[0].getPlaces().size() == 2);
+  const auto place = gates[0].getPlaces()[channel.getPlace()];
+  CHECK(actors::read_address(place.getLocation()) == graph->current(1).slot.location);
+  CHECK(read_id<task_executor_id>(place.getTaskExecutor()) == graph->current(1).slot.executor);
 
   const auto producer = describe_deployment(*graph, 0, facts, {});
   const auto partitions = producer.view()->getDeployment().getPartitions();

@@ -219,13 +219,14 @@ private:
       auto gate = out.initGates(1)[0];
       write(gate.initResult(), words_result);
       gate.setSubpartition(attempt.subtask);
+      write(gate.initProducer(), producer.id);
+      auto place = gate.initPlaces(1)[0];
+      write(place.initTaskExecutor(), executor_id);
+      actors::write(place.initLocation(), executor_);
       auto channels = gate.initChannels(static_cast<unsigned>(producer.parallelism));
       for (unsigned i = 0; i < channels.size(); ++i) {
-        write(channels[i].initPartition(),
-              partition_id{words_result,
-                           {producer.id, static_cast<std::int32_t>(i), attempt.attempt}});
-        write(channels[i].initTaskExecutor(), executor_id);
-        actors::write(channels[i].initLocation(), executor_);
+        channels[i].setSubtask(static_cast<std::int32_t>(i));
+        channels[i].setAttempt(attempt.attempt);
       }
     }
     if (!vertex.outputs.empty()) {
@@ -344,6 +345,8 @@ struct cluster_fixture {
   actors::node_options options() {
     actors::node_options out;
     out.on_fatal = [this](const error& cause) { fatal = cause; };
+    out.log = logger::to([this](log_level, std::string_view line) { lines.emplace_back(line); },
+                         log_level::info);
     return out;
   }
   void start() {
@@ -379,6 +382,7 @@ struct cluster_fixture {
   operator_factories factories;
   exchange_directory directory;
   std::optional<error> fatal;
+  std::vector<std::string> lines; ///< of the log
   actors::address master;
   actors::address executor;
   std::unique_ptr<actors::deterministic_node> node; // last: its actors use all of the above
@@ -393,7 +397,8 @@ std::vector<std::int64_t> each_times(int count, int times) {
 
 } // namespace
 
-TEST_SUITE("task/executor/task_executor") {
+TEST_SUITE_BEGIN("task/executor/task_executor");
+
 TEST_CASE("a bounded job runs through a keyed exchange and finishes, in any order of events") {
   const auto first = headrace::testing::seed();
   for (std::uint64_t seed = first; seed < first + 20; ++seed) {
@@ -465,6 +470,25 @@ TEST_CASE("a restore from any checkpoint gives every row exactly once") {
   }
 }
 
+TEST_CASE("a restarted task says when it works again, a first attempt does not") {
+  for (const std::int32_t attempt : {0, 1}) {
+    CAPTURE(attempt);
+    cluster_fixture cluster(headrace::testing::seed());
+    cluster.notes->attempt = attempt;
+    cluster.notes->vertices = copying(2, 500);
+    cluster.notes->splits = 3;
+    cluster.start();
+    REQUIRE(cluster.run_until([&] { return cluster.notes->all_ended(); }));
+
+    const auto told =
+        std::count_if(cluster.lines.begin(), cluster.lines.end(), [](const std::string& line) {
+          return line.find("restarted task emits its first rows") != std::string::npos;
+        });
+
+    CHECK(told == (attempt == 0 ? 0 : 4));
+  }
+}
+
 TEST_CASE("a canceled task ends as canceled") {
   cluster_fixture cluster(headrace::testing::seed());
   cluster.notes->vertices = copying(2, 1'000'000);
@@ -526,4 +550,4 @@ TEST_CASE("a checkpoint triggered while a job runs does not disturb its rows") {
     CHECK(cluster.committed() == each_times(3000, 2));
   }
 }
-} // TEST_SUITE("task/executor/task_executor")
+TEST_SUITE_END();
