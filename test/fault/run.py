@@ -1,288 +1,206 @@
 #!/usr/bin/env python3
-"""Runs a windowed exactly-once job on processes that are killed, and compares what comes out.
+"""Runs a windowed exactly-once job on a cluster that is disturbed, and compares what comes out.
 
-Each run starts a job manager and three task managers of two slots on loopback, submits the job at
-parallelism 4 over a throttled source, and disturbs it at moments drawn from the seed: kill -9 and
-SIGSTOP of task managers, and in every fifth run kill -9 of the job manager. What was killed is
-started again. A run is good when the job has finished, was restored from a completed checkpoint,
-had committed at least 100 windows before the end of its input, and its output is to the row what
-the input says. With --at-least-once nothing may be missing.
+Each run starts a job manager and three task managers of two slots, submits the job at parallelism 4
+over a throttled source, and disturbs it at moments drawn from the seed. Four kinds of runs:
+
+    (none)      kill -9 and SIGSTOP of task managers, and in every fifth run kill -9 of the job
+                manager; what was killed is started again. On loopback.
+    --storm     kill -9, SIGSTOP and SIGTERM of any process at any time, also while the job starts
+                and ends. On loopback.
+    --network   the processes stand in network namespaces; what goes between them is cut in both or
+                one direction, delayed or lost, for less and for more than the heartbeat timeout
+    --resets    connections are reset: in even runs those between the job manager and the task
+                managers, which must not restart the job, in odd ones those between task managers
+
+A run is good when the job has finished, was restored from a completed checkpoint (where it was to be
+restarted), had committed at least 100 windows before the end of its input, had no late row, and its
+output is to the row what the input says; no process may have ended by itself, and all task managers
+must be back at the end, with no task. With --at-least-once nothing may be missing.
 
     test/fault/run.py --runs 50 --seed 7 --results build/fault.jsonl   # goes on where it ended
 
-Ends only what it has started, listens on loopback only, and ends by itself.
+Ends only what it has started, listens on loopback or in its own namespaces only, and ends by itself.
+Exit code 77: this machine does not let it make network namespaces.
 """
 
 import argparse
-import collections
+import contextlib
 import json
 import os
 import pathlib
 import random
+import re
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
-SECOND_MS = 1000
-KEYS = 10
-WINDOWS_MIN = 100
+from cluster import Cluster, Failure
+from disturbances import (Disturber, NetworkDisturber, ProcessDisturber, ResetDisturber,
+                          StormDisturber)
+from network import Host, Switch, Unavailable
+from windowed import difference, make_input, read_output
+
+TASK_MANAGERS = 3
+WINDOWS_MIN = {"processes": 100, "storm": 0, "network": 100, "resets": 100}
 TRIES_MAX = 3
+SKIPPED = 77
 
-# Short times, so that a stopped process is noticed within a run.
-SETTINGS = {
-    "heartbeat.interval": "100 ms",
-    "heartbeat.timeout": "1 s",
-    "restart-strategy.exponential-delay.max-backoff": "500 ms",
-    "cluster.services.shutdown-timeout": "5 s",
-}
-
-
-def free_port():
-    with socket.socket() as made:
-        made.bind(("127.0.0.1", 0))
-        return made.getsockname()[1]
-
-
-def make_input(directory, rows, seed):
-    """Writes four time-ordered files; returns what the job makes of them, and its last window."""
-    drawn = random.Random(seed)
-    expected = collections.Counter()
-    last = 0
-    directory.mkdir(parents=True)
-    for number in range(4):
-        at = 1_000_000
-        lines = []
-        for _ in range(rows):
-            at += drawn.randrange(100)
-            key, value = drawn.randrange(KEYS), drawn.randrange(1000)
-            start = at - at % SECOND_MS
-            expected[(0, key, start)] += value
-            expected[(1, key, start)] += 1
-            last = max(last, start)
-            lines.append(f"{at},{key},{value}\n")
-        (directory / f"events-{number}.csv").write_text("".join(lines))
-    return expected, last
-
-
-def read_output(directory, last):
-    """Returns the rows, and how many windows stand in files without the last window."""
-    rows = []
-    early = set()
-    for path in sorted(directory.glob("part-*")):
-        these = [tuple(map(int, line.split(","))) for line in path.read_text().splitlines()]
-        rows += these
-        if not any(row[2] == last for row in these):
-            early |= {row[2] for row in these}
-    return rows, len(early)
-
-
-def difference(rows, expected, at_least_once):
-    """Says in words how the rows differ from what they should be; empty: they do not."""
-    if at_least_once:
-        found = collections.defaultdict(int)
-        for kind, key, start, number in rows:
-            found[(kind, key, start)] = max(found[(kind, key, start)], number)
-        lost = [where for where, number in expected.items() if found[where] < number]
-        return f"{len(lost)} results lost, e.g. {lost[:3]}" if lost else ""
-    want = collections.Counter((*where, number) for where, number in expected.items())
-    have = collections.Counter(rows)
-    missing, extra = want - have, have - want
-    if not missing and not extra:
-        return ""
-    return (f"{sum(missing.values())} rows missing, e.g. {list(missing)[:3]}; "
-            f"{sum(extra.values())} rows too many, e.g. {list(extra)[:3]}")
-
-
-class Failure(Exception):
-    pass
+# Short times, so that a stopped process is noticed within a run. Where packets are delayed and lost
+# a retransmission must have the time to come.
+HEARTBEAT_MS = {"processes": (100, 1000), "storm": (100, 1000), "network": (200, 2000),
+                "resets": (200, 2000)}
+# Of each of the four files, so that the input lasts as long as it is disturbed.
+ROWS = {"processes": 3000, "storm": 800, "network": 4500, "resets": 3000}
 
 
 class Unproven(Failure):
     """The job went well but was not disturbed enough to prove anything: the machine was slow."""
 
 
-class Cluster:
-    """The processes of one run; all are ended with it."""
-
-    def __init__(self, headrace, directory):
-        self.headrace = headrace
-        self.directory = directory
-        self.rpc_port, self.rest_port = free_port(), free_port()
-        self.started = 0
-        self.job_manager = None
-        self.task_managers = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for process in [self.job_manager, *self.task_managers]:
-            if process is not None and process.poll() is None:
-                process.send_signal(signal.SIGKILL)
-                process.wait()
-
-    def _start(self, role, **settings):
-        self.started += 1
-        name = f"{self.started:02}-{role}"
-        ready = self.directory / f"{name}.ready"
-        words = [str(self.headrace), "node", "--role", role, "--ready-file", str(ready)]
-        settings = {
-            **SETTINGS,
-            "jobmanager.rpc.address": "127.0.0.1",
-            "jobmanager.rpc.port": self.rpc_port,
-            "io.tmp.dirs": self.directory / "tmp",
-            "log.file": self.directory / f"{name}.log",
-            **settings,
-        }
-        for key, value in settings.items():
-            words += ["-D", f"{key}={value}"]
-        out = open(self.directory / f"{name}.out", "wb")
-        process = subprocess.Popen(words, stdout=out, stderr=subprocess.STDOUT,
-                                   stdin=subprocess.DEVNULL)
-        process.ready = ready
-        process.name = name
-        return process
-
-    def start_job_manager(self):
-        self.job_manager = self._start(
-            "jobmanager", **{
-                "rest.port": self.rest_port,
-                "high-availability.storageDir": self.directory / "jobmanager",
-            })
-        self.await_ready(self.job_manager)
-
-    def start_task_manager(self):
-        self.task_managers.append(
-            self._start("taskmanager", **{"taskmanager.numberOfTaskSlots": 2}))
-
-    def await_ready(self, process, seconds=30):
-        end = time.monotonic() + seconds
-        while not process.ready.exists():
-            if process.poll() is not None:
-                raise Failure(f"{process.name} ended with {process.returncode}")
-            if time.monotonic() > end:
-                raise Failure(f"{process.name} was not ready in {seconds} s")
-            time.sleep(0.01)
-
-    def client(self, *words, seconds=60):
-        return subprocess.run(
-            [str(self.headrace), *words, "--target", f"127.0.0.1:{self.rest_port}"],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=seconds, check=False, text=True)
-
-    def submit(self, job, arguments):
-        done = subprocess.run(
-            [str(self.headrace), "run", str(job), "--target", f"127.0.0.1:{self.rest_port}",
-             "--detached", "--json", "--parallelism", "4", "--", *arguments],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False, text=True)
-        if done.returncode != 0:
-            raise Failure(f"job was not submitted: {done.stderr.strip()}")
-        return json.loads(done.stdout)["id"]
-
-    def info(self, job):
-        """The job's status; none while the job manager is away."""
-        done = self.client("info", job, "--json")
-        return json.loads(done.stdout) if done.returncode == 0 else None
+def settings_of(kind):
+    interval, timeout = HEARTBEAT_MS[kind]
+    return {
+        "heartbeat.interval": f"{interval} ms",
+        "heartbeat.timeout": f"{timeout} ms",
+        "restart-strategy.exponential-delay.max-backoff": "500 ms",
+        "cluster.services.shutdown-timeout": "5 s",
+        "log.level": "debug",
+    }
 
 
-class Disturber:
-    """Kills and stops processes of a cluster at moments that are drawn."""
+def make_disturber(options, number, cluster, switch, drawn):
+    if number == 0:
+        return Disturber(cluster, drawn, [])
+    if options.kind == "network":
+        timeout = HEARTBEAT_MS["network"][1] / 1000
+        return NetworkDisturber(cluster, switch, drawn, number - 1, timeout)
+    if options.kind == "resets":
+        return ResetDisturber(cluster, switch, drawn, of_data=number % 2 == 1)
+    if options.kind == "storm":
+        return StormDisturber(cluster, drawn)
+    every = options.job_manager_every
+    return ProcessDisturber(cluster, drawn, number % every == every - 1)
 
-    def __init__(self, cluster, drawn, with_job_manager):
+
+class Watch:
+    """Follows one job to its end, and has it disturbed on the way."""
+
+    def __init__(self, options, cluster, disturber):
+        self.options = options
         self.cluster = cluster
-        self.drawn = drawn
-        self.plan = [drawn.choice(["kill", "stop"]) for _ in range(drawn.randint(2, 3))]
-        if with_job_manager:
-            self.plan.insert(drawn.randrange(len(self.plan) + 1), "job manager")
-        self.done = []
+        self.disturber = disturber
+        self.restored = set()
+        self.restarts = 0
+        self.late = 0
+        self.status = None
 
-    def disturb(self):
-        what = self.plan[len(self.done)]
-        self.done.append(what)
-        if what == "job manager":
-            self._kill(self.cluster.job_manager)
-            time.sleep(self.drawn.uniform(0, 1.5))
-            self.cluster.start_job_manager()
-            return
-        victim = self.drawn.choice(self.cluster.task_managers)
-        if what == "kill":
-            self._kill(victim)
-            self.cluster.task_managers.remove(victim)
-            time.sleep(self.drawn.uniform(0, 0.5))
-            self.cluster.start_task_manager()
-            return
-        victim.send_signal(signal.SIGSTOP)
-        time.sleep(self.drawn.uniform(0.1, 2.5))
-        victim.send_signal(signal.SIGCONT)
+    def follow(self, job):
+        end = time.monotonic() + self.options.seconds
+        while True:
+            if time.monotonic() > end:
+                raise Failure(f"job did not end in {self.options.seconds} s: {self.status}, "
+                              f"{self.cluster.silence}")
+            self.cluster.mend()
+            status = self.cluster.info(job)
+            if status is not None:
+                self._take(status)
+                if status["state"] in ("FINISHED", "FAILED", "CANCELED"):
+                    return
+            if self.disturber.is_due(status):
+                self.disturber.disturb()
+            else:
+                time.sleep(0.05)
 
-    def mend(self):
-        """Starts what has ended by itself, as a supervisor would."""
-        for process in list(self.cluster.task_managers):
-            if process.poll() is not None:
-                self.cluster.task_managers.remove(process)
-                self.cluster.start_task_manager()
+    def _take(self, status):
+        self.status = status
+        if status["restoredCheckpoint"] > 0:
+            self.restored.add(status["restoredCheckpoint"])
+        self.restarts = max(self.restarts, status["restarts"])
+        self.late = max(self.late, sum(one["lateRecords"] for one in status["vertices"]))
 
-    @staticmethod
-    def _kill(process):
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+
+def await_clean(cluster, seconds=30):
+    """Waits until each task manager is there again and none has a task: the stale ones, too."""
+    end = time.monotonic() + seconds
+    while True:
+        cluster.mend()
+        seen = cluster.actors()
+        words = f"job manager does not answer: {cluster.silence}"
+        if seen is not None:
+            kinds = [one["kind"] for one in seen["actors"]]
+            executors, tasks = kinds.count("task_executor"), kinds.count("subtask")
+            if executors == TASK_MANAGERS and tasks == 0:
+                return
+            words = f"{executors} task executors, {tasks} subtasks"
+        if time.monotonic() > end:
+            raise Failure(f"cluster is not clean {seconds} s after the job's end: {words}")
+        time.sleep(0.1)
+
+
+def noticed_resets(directory):
+    """How often a process has written that a connection broke."""
+    return sum(len(re.findall("connection lost", log.read_text()))
+               for log in directory.glob("*.log"))
+
+
+@contextlib.contextmanager
+def hosts_of(options, seed):
+    """The hosts and the switch between them; none where the processes are on loopback."""
+    if options.kind == "processes":
+        yield None, None
+        return
+    names = ["jobmanager"] + [f"taskmanager-{i + 1}" for i in range(TASK_MANAGERS)]
+    hosts = [Host(name, i + 1) for i, name in enumerate(names)]
+    with Switch(hosts, seed) as switch:
+        yield hosts, switch
 
 
 def run_once(options, number, directory):
     seed = options.seed + number
     drawn = random.Random(seed)
-    expected, last = make_input(directory / "input", options.rows, seed)
+    expected, ending = make_input(directory / "input", options.rows, seed)
     output = directory / "output"
-    with_job_manager = number % options.job_manager_every == options.job_manager_every - 1
-    result = {"run": number, "seed": seed, "at_least_once": options.at_least_once}
-    with Cluster(options.headrace, directory) as cluster:
+    with hosts_of(options, seed) as (hosts, switch), \
+            Cluster(options.headrace, directory, settings_of(options.kind), hosts) as cluster:
         cluster.start_job_manager()
-        for _ in range(3):
-            cluster.start_task_manager()
+        cluster.start_task_managers()
         arguments = ["--input", str(directory / "input"), "--output", str(output),
                      "--rows-per-second", str(options.rows_per_second)]
         if options.at_least_once:
             arguments.append("--at-least-once")
         job = cluster.submit(options.job, arguments)
-        disturber = Disturber(cluster, drawn, with_job_manager)
-        restored = set()
-        next_checkpoint = 1
-        end = time.monotonic() + options.seconds
-        while True:
-            if time.monotonic() > end:
-                raise Failure(f"job did not end in {options.seconds} s: {status}")
-            disturber.mend()
-            status = cluster.info(job)
-            if status is None:
-                time.sleep(0.05)
-                continue
-            if status["restoredCheckpoint"] > 0:
-                restored.add(status["restoredCheckpoint"])
-            if status["state"] in ("FINISHED", "FAILED", "CANCELED"):
-                break
-            if (len(disturber.done) < len(disturber.plan)
-                    and status["lastCheckpoint"] >= next_checkpoint
-                    and status["state"] == "RUNNING"):
-                next_checkpoint = status["lastCheckpoint"] + 2
-                time.sleep(drawn.uniform(0, 0.3))
-                disturber.disturb()
-            time.sleep(0.05)
-    rows, windows = read_output(output, last)
-    result.update(disturbances=disturber.done, restored=sorted(restored), windows=windows,
-                  restarts=status["restarts"], state=status["state"])
-    if status["state"] != "FINISHED":
-        raise Failure(f"job ended as {status['state']}: {status['failure']}")
+        disturber = make_disturber(options, number, cluster, switch, drawn)
+        watch = Watch(options, cluster, disturber)
+        watch.follow(job)
+        status = watch.status
+        if status["state"] != "FINISHED":
+            raise Failure(f"job ended as {status['state']}: {status['failure']}")
+        await_clean(cluster)
+        crashed = cluster.crashed
+    rows, windows = read_output(output, ending)
+    result = {"disturbances": disturber.done, "restored": sorted(watch.restored),
+              "windows": windows, "restarts": watch.restarts, "counts": disturber.counts()}
     wrong = difference(rows, expected, options.at_least_once)
     if wrong:
-        raise Failure(wrong)
-    if len(disturber.done) < len(disturber.plan):
+        raise Failure(f"{wrong} ({result})")
+    if watch.late > 0:
+        raise Failure(f"{watch.late} rows were late ({result})")
+    if crashed:
+        raise Failure(f"processes ended by themselves: {', '.join(crashed)} ({result})")
+    if disturber.forbids_restart and watch.restarts + len(watch.restored) > 0:
+        raise Failure(f"the job was restarted without need ({result})")
+    if options.kind == "resets" and disturber.plan:
+        result["noticed"] = noticed_resets(directory)
+        if result["noticed"] < len(disturber.plan):
+            raise Unproven("resets were not noticed by those whose connections they were")
+    if not disturber.is_over() and options.kind != "storm":
         raise Unproven("job ended before it was disturbed as planned: throttle it more")
-    if not restored:
+    if disturber.wants_restart and not watch.restored:
         raise Unproven("job was never restored from a checkpoint")
-    if windows < WINDOWS_MIN:
+    if windows < WINDOWS_MIN[options.kind]:
         raise Unproven(f"only {windows} windows were committed before the end of input")
     return result
 
@@ -291,58 +209,75 @@ def run_proving(options, number, directory):
     """Runs again, at most twice, what went well but proved nothing."""
     for attempt in range(TRIES_MAX):
         try:
-            return run_once(options, number, directory / str(attempt))
+            return {"tries": attempt + 1, **run_once(options, number, directory / str(attempt))}
         except Unproven as reason:
             if attempt + 1 == TRIES_MAX:
                 raise
             print(f"run {number} again: {reason}", flush=True)
+    raise AssertionError("unreachable")
 
 
-def finished_runs(path, at_least_once):
-    """The runs of a results file that were good."""
-    if path is None or not path.exists():
+def finished_runs(options):
+    """The seeds of the runs of this kind in the results file that were good."""
+    if options.results is None or not options.results.exists():
         return set()
-    done = [json.loads(line) for line in path.read_text().splitlines()]
-    return {(one["seed"]) for one in done
-            if "failure" not in one and one["at_least_once"] == at_least_once}
+    done = [json.loads(line) for line in options.results.read_text().splitlines()]
+    return {one["seed"] for one in done
+            if "failure" not in one and one["kind"] == options.kind
+            and one["at_least_once"] == options.at_least_once}
 
 
-def main():
+def parse_arguments():
     root = pathlib.Path(__file__).resolve().parents[2]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=5, help="that are disturbed")
     parser.add_argument("--seed", type=int, default=os.environ.get(
         "HEADRACE_SEED", int.from_bytes(os.urandom(3), "big")))
+    parser.add_argument("--undisturbed", action="store_true",
+                        help="begin with a run in which nothing is done to the cluster")
     parser.add_argument("--build", type=pathlib.Path, default=root / "build")
-    parser.add_argument("--rows", type=int, default=3000, help="of each of the four files")
+    parser.add_argument("--rows", type=int, help="of each of the four files")
     parser.add_argument("--rows-per-second", type=int, default=400, help="of each reader")
     parser.add_argument("--seconds", type=int, default=120, help="for one run, at most")
     parser.add_argument("--job-manager-every", type=int, default=5,
                         help="in every n-th run the job manager is killed, too")
     parser.add_argument("--at-least-once", action="store_true")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--network", dest="kind", action="store_const", const="network",
+                       default="processes", help="faults between network namespaces")
+    kinds.add_argument("--storm", dest="kind", action="store_const", const="storm",
+                       help="kill, stop and end any process at any time")
+    kinds.add_argument("--resets", dest="kind", action="store_const", const="resets",
+                       help="reset connections between network namespaces")
     parser.add_argument("--results", type=pathlib.Path,
                         help="a line of JSON a run is added; runs that it has are left out")
     parser.add_argument("--keep", type=pathlib.Path, help="where the files of failed runs go")
     options = parser.parse_args()
     options.headrace = options.build.resolve() / "apps/headrace"
+    options.rows = options.rows or ROWS[options.kind]
+    options.numbers = range(0 if options.undisturbed else 1, options.runs + 1)
     options.job = options.build.resolve() / "test/fault/libwindowed_job.so"
-    done = finished_runs(options.results, options.at_least_once)
-    print(f"seed {options.seed}", flush=True)
+    return options
+
+
+def run_series(options):
+    done = finished_runs(options)
     failed = 0
-    for number in range(options.runs):
+    for number in options.numbers:
         if options.seed + number in done:
             continue
         directory = pathlib.Path(tempfile.mkdtemp(prefix="headrace-fault-"))
         began = time.monotonic()
+        result = {"run": number, "seed": options.seed + number, "kind": options.kind,
+                  "at_least_once": options.at_least_once}
         try:
-            result = run_proving(options, number, directory)
-        except (Failure, subprocess.TimeoutExpired) as failure:
+            result.update(run_proving(options, number, directory))
+        except (Failure, subprocess.SubprocessError) as failure:
             failed += 1
-            result = {"run": number, "seed": options.seed + number,
-                      "at_least_once": options.at_least_once, "failure": str(failure)}
+            result["failure"] = str(failure)
             if options.keep is not None:
                 options.keep.mkdir(parents=True, exist_ok=True)
-                shutil.copytree(directory, options.keep / f"run-{options.seed + number}",
+                shutil.copytree(directory, options.keep / f"{options.kind}-{result['seed']}",
                                 dirs_exist_ok=True)
         finally:
             shutil.rmtree(directory, ignore_errors=True)
@@ -351,7 +286,19 @@ def main():
         if options.results is not None:
             with options.results.open("a") as out:
                 out.write(json.dumps(result) + "\n")
-    print(f"{options.runs - failed} of {options.runs} runs good", flush=True)
+    return failed
+
+
+def main():
+    options = parse_arguments()
+    print(f"seed {options.seed}", flush=True)
+    try:
+        failed = run_series(options)
+    except Unavailable as reason:
+        print(f"skipped: {reason}; run it as root, or under unshare --user --map-root-user")
+        return SKIPPED
+    runs = len(options.numbers)
+    print(f"{runs - failed} of {runs} runs good", flush=True)
     return 1 if failed else 0
 
 
