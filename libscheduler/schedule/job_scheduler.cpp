@@ -157,6 +157,8 @@ status job_scheduler::on_task_state(const execution_attempt_id& attempt, task_st
   }
   if (before == task_state::running && now == task_state::initializing)
     return {};
+  if (now == task_state::canceling)
+    return {}; // nobody asked it to end: what it ends as is a failure, and not known yet
   const bool was_asked_to_end = before == task_state::canceling;
   if (now == task_state::canceled && !was_asked_to_end)
     now = task_state::failed; // for us an end that nobody asked for is a failure

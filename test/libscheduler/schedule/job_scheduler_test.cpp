@@ -110,7 +110,7 @@ const error broken(errc::user_function_failed, "it broke");
 
 } // namespace
 
-TEST_SUITE("scheduler/schedule/job_scheduler") {
+TEST_SUITE_BEGIN("scheduler/schedule/job_scheduler");
 
 TEST_CASE("a job starts all its tasks, and is finished when all of them are") {
   imagined_cluster cluster(two_vertices(graph::partitioner_kind::hash));
@@ -276,6 +276,23 @@ TEST_CASE("words of an older attempt are not heard") {
   CHECK(cluster.scheduler.restarts() == 1);
 }
 
+TEST_CASE("tasks that end by themselves, as those of a job master held for lost, start again") {
+  imagined_cluster cluster(two_vertices(graph::partitioner_kind::hash));
+  cluster.scheduler.begin();
+  cluster.settle();
+  cluster.run_all();
+
+  for (task_index task = 0; task < 4; ++task)
+    cluster.report(task, task_state::canceling);
+  CHECK(cluster.count(task_state::canceled) == 0);
+  for (task_index task = 0; task < 4; ++task)
+    cluster.report(task, task_state::canceled);
+
+  CHECK(cluster.state() == job_state::running);
+  CHECK(cluster.count(task_state::deploying) == 4);
+  CHECK(cluster.scheduler.restarts() == 1);
+}
+
 TEST_CASE("a task that turns back is an illegal transition") {
   imagined_cluster cluster(two_vertices(graph::partitioner_kind::hash));
   cluster.scheduler.begin();
@@ -314,7 +331,7 @@ TEST_CASE("whatever fails on the way, a job ends finished once nothing fails any
       const auto& attempt = graph.current(task);
       const bool may_fail = step < 200;
       cluster.now_ms += static_cast<std::int64_t>(random->below(50));
-      switch (random->below(may_fail ? 8 : 6)) {
+      switch (random->below(may_fail ? 9 : 6)) {
       case 0:
       case 1:
       case 2:
@@ -349,6 +366,14 @@ TEST_CASE("whatever fails on the way, a job ends finished once nothing fails any
           cluster.settle();
         }
         break;
+      case 8: // its task executor has given the job master up
+        if (is_deployed(attempt.state) && random->below(3) == 0) {
+          const auto ended = attempt.id;
+          cluster.report(task, task_state::canceling);
+          if (graph.current(task).id == ended && !is_terminal(graph.current(task).state))
+            cluster.report(task, task_state::canceled);
+        }
+        break;
       default:
         break;
       }
@@ -371,6 +396,6 @@ TEST_CASE("whatever fails on the way, a job ends finished once nothing fails any
   }
 }
 
-} // TEST_SUITE("scheduler/schedule/job_scheduler")
+TEST_SUITE_END();
 
 } // namespace headrace::scheduler
