@@ -85,7 +85,8 @@ void resource_manager_endpoint::declare(const message<schema::DeclareResources>&
   const auto job = read_id<job_id>(view->getJob());
   const auto known = jobs_.find(job);
   if (known == jobs_.end() || known->second.master != actors::read_address(view->getJobMaster())) {
-    log().warn("slots declared by an unknown job master", {{"job", to_string(job)}});
+    if (view->getSlots() > 0) // a job that has left needs none
+      log().warn("slots declared by an unknown job master", {{"job", to_string(job)}});
     return;
   }
   slots_->declare(job, view->getSlots());
