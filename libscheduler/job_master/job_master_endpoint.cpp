@@ -373,14 +373,18 @@ void job_master_endpoint::tell_cancel(task_index task) {
 void job_master_endpoint::cancel_again() {
   is_canceling_again_ = false;
   const execution_graph& graph = scheduler_->graph();
-  if (graph.count_of(task_state::canceling) == 0)
+  const auto count = graph.count_of(task_state::canceling);
+  if (count == 0)
     return;
+  std::string first;
   for (task_index task = 0; task < graph.task_count(); ++task) {
     if (graph.current(task).state != task_state::canceling)
       continue;
-    log().warn("task does not end", {{"task", graph.name_of(task)}});
+    if (first.empty())
+      first = graph.name_of(task);
     tell_cancel(task);
   }
+  log().warn("tasks do not end", {{"count", std::to_string(count)}, {"first", first}});
   is_canceling_again_ = true;
   after(services_->cancel_retry, [this] { cancel_again(); });
 }

@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -139,7 +140,14 @@ private:
     std::uint64_t credit_bytes = 0;
     int tries = 0;
   };
+  /// The channels of a task, one after the other.
+  struct channel_run {
+    channel_wish next;
+    std::uint32_t count = 0;
+  };
   void connect_all(const execution_attempt_id& consumer, std::uint64_t credit_bytes);
+  /// Some of them a turn, so that heartbeats do not wait for a wide job's millions.
+  void connect_some();
   void connect(const channel_wish& wish);
   void connect_again(const channel_wish& wish, const error& cause);
   void ask_elsewhere(const channel_wish& wish, const actors::address& whom);
@@ -172,6 +180,7 @@ private:
   std::unordered_map<std::string, execution_attempt_id> attempt_by_child_;
   std::map<std::string, std::shared_ptr<headrace::state::state_backend>> backends_;
   std::map<artifact_digest, std::vector<std::function<void(status)>>> fetching_;
+  std::deque<channel_run> connecting_;
   std::map<node_id, connection_entry> connections_;
   std::uint64_t connections_made_ = 0;
   std::shared_ptr<data_connection_metrics> connection_metrics_ =

@@ -9,6 +9,7 @@ namespace headrace::task {
 namespace {
 constexpr std::chrono::milliseconds retry_least{5};
 constexpr std::chrono::milliseconds retry_most{1'000};
+constexpr std::size_t channels_a_turn = 1024;
 constexpr int tries_before_asking = 8; ///< the job master, what has become of the producer
 } // namespace
 
@@ -21,8 +22,23 @@ void task_executor_endpoint::connect_all(const execution_attempt_id& consumer,
     if (place.location.node != self().node && around_.network != nullptr && !place.data.is_none())
       around_.network->learn(place.location.node, place.data);
   const auto count = static_cast<std::uint32_t>(task->what.channels().size());
-  for (std::uint32_t channel = 0; channel < count; ++channel)
-    connect({consumer, channel, credit_bytes, 0});
+  connecting_.push_back({{consumer, 0, credit_bytes, 0}, count});
+  if (connecting_.size() == 1)
+    connect_some();
+}
+
+void task_executor_endpoint::connect_some() {
+  for (std::size_t left = channels_a_turn; left > 0 && !connecting_.empty(); --left) {
+    auto& run = connecting_.front();
+    if (run.next.channel < run.count) {
+      connect(run.next);
+      ++run.next.channel;
+    }
+    if (run.next.channel >= run.count)
+      connecting_.pop_front();
+  }
+  if (!connecting_.empty())
+    later([this] { connect_some(); });
 }
 
 void task_executor_endpoint::connect(const channel_wish& wish) {

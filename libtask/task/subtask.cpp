@@ -217,8 +217,10 @@ void subtask::take(const exchange_credit& credit) {
 }
 
 void subtask::take(attach_consumer& consumer) {
+  if (closing_)
+    return; // they end together
   const auto at = partition_by_result_.find(consumer.result);
-  if (closing_ || task_ == nullptr || at == partition_by_result_.end() ||
+  if (task_ == nullptr || at == partition_by_result_.end() ||
       consumer.subpartition >= task_->partition(at->second).subpartition_count()) {
     log().warn("consumer of an unknown partition", {{"result", to_string(consumer.result)}});
     return;
