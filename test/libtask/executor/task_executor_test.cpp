@@ -470,6 +470,18 @@ TEST_CASE("a restore from any checkpoint gives every row exactly once") {
   }
 }
 
+TEST_CASE("a job with more channels than are connected in one turn runs to its end") {
+  cluster_fixture cluster(headrace::testing::seed());
+  cluster.notes->vertices = copying(40, 50); // 1,600 channels
+  cluster.notes->splits = 40;
+  cluster.start();
+
+  REQUIRE(cluster.run_until([&] { return cluster.notes->all_ended(); }, 20'000'000));
+
+  CHECK(cluster.notes->all_in(task_state::FINISHED));
+  CHECK(cluster.committed() == each_times(50, 40));
+}
+
 TEST_CASE("a restarted task says when it works again, a first attempt does not") {
   for (const std::int32_t attempt : {0, 1}) {
     CAPTURE(attempt);
