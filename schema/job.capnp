@@ -167,11 +167,17 @@ struct JobList {
   jobs @0 :List(JobStatus);
 }
 
-# Job master -> dispatcher: the job is in a terminal state.
+# Job master -> dispatcher: the job is in a terminal state. Answered by Acknowledge once that is
+# lasting, so that no later dispatcher runs the job again: only then may its checkpoints go.
 struct JobEnded {
   result @0 :JobResult;
   status @1 :JobStatus;
   details @2 :JobDetails;
+}
+
+# Job master -> dispatcher: nothing is left to be done for the ended job; clients may know its end.
+struct JobCleanedUp {
+  job @0 :Ids.Id128;
 }
 
 # Client -> dispatcher -> job master: rows that a collecting sink made visible since `offset`

@@ -99,7 +99,9 @@ void checkpoint_coordinator_endpoint::on_mail(actors::mail_ptr content) {
   open_mail<statistics_wanted>(received, [this](const statistics_wanted&) {
     post(job_master_, statistics_told{overview()});
   });
-  open_mail<job_over>(received, [this](const job_over& what) { end(what); });
+  open_mail<job_over>(received, [this](const job_over&) { end(); });
+  open_mail<checkpoints_released>(received,
+                                  [this](const checkpoints_released& what) { release(what); });
   proceed();
 }
 
@@ -373,24 +375,24 @@ void checkpoint_coordinator_endpoint::remove_old() {
   }
 }
 
-void checkpoint_coordinator_endpoint::end(const job_over& how) {
+void checkpoint_coordinator_endpoint::end() {
   core_->stop({errc::checkpoint_declined, "job is over"});
   // Behind a store that may be under way.
   on_storage([](headrace::state::checkpoint_storage&) { return status(); },
-             [this, how](const status&) {
-               if (!how.keeps_checkpoints) {
-                 while (!completed_.empty()) {
-                   on_storage(
-                       [old = completed_.front()](headrace::state::checkpoint_storage& storage) {
-                         return storage.remove(*old, {});
-                       },
-                       [](const status&) {});
-                   completed_.pop_front();
-                 }
-               }
-               on_storage([](headrace::state::checkpoint_storage&) { return status(); },
-                          [this](const status&) { post(job_master_, cleaned_up{overview()}); });
-             });
+             [this](const status&) { post(job_master_, checkpoints_stopped{overview()}); });
+}
+
+void checkpoint_coordinator_endpoint::release(const checkpoints_released& how) {
+  while (!how.keeps_checkpoints && !completed_.empty()) {
+    on_storage(
+        [old = completed_.front()](headrace::state::checkpoint_storage& storage) {
+          return storage.remove(*old, {});
+        },
+        [](const status&) {});
+    completed_.pop_front();
+  }
+  on_storage([](headrace::state::checkpoint_storage&) { return status(); },
+             [this](const status&) { post(job_master_, cleaned_up{}); });
 }
 
 void checkpoint_coordinator_endpoint::on_storage(storage_step step, storage_then then) {

@@ -58,7 +58,8 @@ private:
   void answer_restore(std::uint64_t epoch);
   result<restored_job> assign() const;
   void remove_old();
-  void end(const job_over& how);
+  void end();
+  void release(const checkpoints_released& how);
   void resume_coordinators(checkpoint_id checkpoint);
   message<schema::CheckpointOverview> overview() const;
 

@@ -61,9 +61,13 @@ struct checkpoint_requested {
 struct statistics_wanted {
   static constexpr auto kind = job_mail_kind::statistics_wanted;
 };
-/// No more checkpoints; keep or remove those that are there. Answered by cleaned_up.
+/// No more checkpoints. Answered by checkpoints_stopped.
 struct job_over {
   static constexpr auto kind = job_mail_kind::job_over;
+};
+/// The end of the job is lasting: keep or remove the checkpoints. Answered by cleaned_up.
+struct checkpoints_released {
+  static constexpr auto kind = job_mail_kind::checkpoints_released;
   bool keeps_checkpoints = false;
 };
 
@@ -109,9 +113,13 @@ struct statistics_told {
   static constexpr auto kind = job_mail_kind::statistics_told;
   message<schema::CheckpointOverview> overview;
 };
+/// No checkpoint is under way any more, and none will be.
+struct checkpoints_stopped {
+  static constexpr auto kind = job_mail_kind::checkpoints_stopped;
+  message<schema::CheckpointOverview> overview;
+};
 struct cleaned_up {
   static constexpr auto kind = job_mail_kind::cleaned_up;
-  message<schema::CheckpointOverview> overview;
 };
 
 } // namespace headrace::scheduler

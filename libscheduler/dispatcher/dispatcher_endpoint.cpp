@@ -73,7 +73,11 @@ dispatcher_endpoint::dispatcher_endpoint(dispatcher_settings settings,
   on_client_ask(&dispatcher_endpoint::answer_result);
   on_client_ask(&dispatcher_endpoint::answer_list);
   on_client_ask(&dispatcher_endpoint::answer_fetch);
-  on_tell<schema::JobEnded>([this](const auto& how, const actors::address&) { hear_end(how); });
+  on_ask<schema::JobEnded, schema::Acknowledge>(
+      [this](const auto& how, auto back) { hear_end(how, std::move(back)); });
+  on_tell<schema::JobCleanedUp>([this](const auto& news, const actors::address&) {
+    close(read_id<job_id>(news.view()->getJob()));
+  });
 }
 
 template <class Request, class Reply>
@@ -125,8 +129,12 @@ void dispatcher_endpoint::recover() {
           book_.remember(read_id<job_id>(how.view()->getResult().getJob()), how);
         for (stored_job& stored : *read->jobs) {
           auto job = std::make_shared<const graph::job_graph>(std::move(stored.graph));
-          if (!book_.add(job->id, job->name, environment().time.wall_ms()))
+          if (!book_.add(job->id, job->name, environment().time.wall_ms())) {
+            // It has ended, and the last dispatcher could not forget it any more.
+            on_store([id = job->id](job_store& store) { return store.remove(id); },
+                     [](const status&) {});
             continue;
+          }
           log().info("job recovered", {{"job", to_string(job->id)},
                                        {"name", job->name},
                                        {"generation", std::to_string(stored.generation)}});
@@ -413,23 +421,46 @@ void dispatcher_endpoint::answer_fetch(const message<schema::FetchCollected>& re
   back.send(reply.finish());
 }
 
-void dispatcher_endpoint::hear_end(const message<schema::JobEnded>& how) {
+void dispatcher_endpoint::hear_end(const message<schema::JobEnded>& how,
+                                   actors::reply_to<schema::Acknowledge> back) {
   const auto job = read_id<job_id>(how.view()->getResult().getJob());
-  const auto* running = book_.find_running(job);
-  if (running == nullptr)
+  if (book_.find_running(job) == nullptr) {
+    back.fail(unknown(job));
     return;
+  }
   if (how.view()->getResult().getState() == schema::JobState::SUSPENDED) {
     log().info("job suspended", {{"job", to_string(job)}});
     book_.forget(job); // the store keeps it
     if (auto waiting = waiting_.extract(job))
-      for (auto& back : waiting.mapped())
-        back.fail({errc::shut_down, "job manager stops; ask again when it is back"});
+      for (auto& client : waiting.mapped())
+        client.fail({errc::shut_down, "job manager stops; ask again when it is back"});
+    back.send(message_builder<schema::Acknowledge>().finish());
     return;
   }
+  ending_[job] = {how, false};
+  auto answer = std::make_shared<actors::reply_to<schema::Acknowledge>>(std::move(back));
+  store_end(job, how, [this, job, answer](const status& stored) {
+    if (!stored) {
+      answer->fail(stored.error());
+      return;
+    }
+    if (const auto ending = ending_.find(job); ending != ending_.end())
+      ending->second.is_stored = true;
+    answer->send(message_builder<schema::Acknowledge>().finish());
+  });
+}
+
+void dispatcher_endpoint::close(const job_id& job) {
+  const auto ending = ending_.extract(job);
+  const auto* running = book_.find_running(job);
+  if (ending.empty() || running == nullptr)
+    return;
   lingering_[job] = {running->master, running->token};
-  book_.ended(job, how);
+  book_.ended(job, ending.mapped().how);
   log().info("job ended", {{"job", to_string(job)}});
-  after_end(job);
+  answer_waiting(job);
+  if (!ending.mapped().is_stored)
+    store_end(job, ending.mapped().how, [](const status&) {});
 }
 
 void dispatcher_endpoint::on_child_ended(const std::string& name, const error& cause) {
@@ -438,14 +469,17 @@ void dispatcher_endpoint::on_child_ended(const std::string& name, const error& c
     return;
   const job_id job = master->second;
   masters_.erase(master);
+  close(job);
   lingering_.erase(job);
   if (!book_.master_lost(job, cause, environment().time.wall_ms()))
     return; // it had said how the job ended
   log().error("job master lost", {{"job", to_string(job)}, {"cause", to_string(cause)}});
-  after_end(job);
+  answer_waiting(job);
+  const auto* ended = book_.find_ended(job);
+  store_end(job, ended == nullptr ? message<schema::JobEnded>() : ended->how, [](const status&) {});
 }
 
-void dispatcher_endpoint::after_end(const job_id& job) {
+void dispatcher_endpoint::answer_waiting(const job_id& job) {
   if (auto waiting = waiting_.extract(job)) {
     const auto* ended = book_.find_ended(job);
     for (auto& back : waiting.mapped()) {
@@ -455,18 +489,21 @@ void dispatcher_endpoint::after_end(const job_id& job) {
         back.fail(unknown(job));
     }
   }
-  const auto* last = book_.find_ended(job);
+}
+
+void dispatcher_endpoint::store_end(const job_id& job, const message<schema::JobEnded>& how,
+                                    store_then then) {
   on_store(
-      [job, how = last == nullptr ? message<schema::JobEnded>()
-                                  : last->how](job_store& store) -> status {
+      [job, how](job_store& store) -> status {
         const auto kept = how.is_empty() ? status() : store.put_ended(job, how);
         HEADRACE_CHECK(store.remove(job)); // else it would run again
         return kept;
       },
-      [this, job](const status& removed) {
-        if (!removed)
+      [this, job, then = std::move(then)](const status& stored) {
+        if (!stored)
           log().error("end of a job not stored",
-                      {{"job", to_string(job)}, {"cause", to_string(removed.error())}});
+                      {{"job", to_string(job)}, {"cause", to_string(stored.error())}});
+        then(stored);
       });
 }
 

@@ -61,8 +61,11 @@ private:
                    actors::reply_to<schema::JobList> back);
   void answer_fetch(const message<schema::FetchCollected>& request,
                     actors::reply_to<schema::CollectedRows> back);
-  void hear_end(const message<schema::JobEnded>& how);
-  void after_end(const job_id& job);
+  void hear_end(const message<schema::JobEnded>& how, actors::reply_to<schema::Acknowledge> back);
+  /// Tells the end of a job, of which its master told before, to clients.
+  void close(const job_id& job);
+  void answer_waiting(const job_id& job);
+  void store_end(const job_id& job, const message<schema::JobEnded>& how, store_then then);
   void recover();
   void recovered();
 
@@ -90,6 +93,11 @@ private:
   std::shared_ptr<const job_services> services_;
   job_book book_;
   std::map<job_id, std::deque<actors::reply_to<schema::JobResult>>> waiting_;
+  struct ending_job {
+    message<schema::JobEnded> how;
+    bool is_stored = false;
+  };
+  std::map<job_id, ending_job> ending_;                                   // their masters clean up
   std::map<job_id, std::pair<actors::address, fencing_token>> lingering_; // ended, rows to fetch
   std::map<std::string, job_id> masters_;                                 // child's name → job
   std::deque<std::pair<store_step, store_then>> store_queue_;

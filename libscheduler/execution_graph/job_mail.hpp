@@ -32,6 +32,7 @@ enum class job_mail_kind : std::uint32_t {
   checkpoint_requested,
   statistics_wanted,
   job_over,
+  checkpoints_released,
   // checkpoint coordinator → job master
   restore_done,
   plan_wanted,
@@ -39,6 +40,7 @@ enum class job_mail_kind : std::uint32_t {
   requested_checkpoint_ended,
   too_many_checkpoint_failures,
   statistics_told,
+  checkpoints_stopped,
   cleaned_up,
   // checkpoint coordinator → source coordinator
   coordinator_snapshot_wanted,

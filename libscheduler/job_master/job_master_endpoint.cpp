@@ -236,11 +236,12 @@ void job_master_endpoint::on_mail(actors::mail_ptr content) {
   });
   open_mail<statistics_told>(received,
                              [this](const statistics_told& what) { tell_details(what.overview); });
-  open_mail<cleaned_up>(received, [this](const cleaned_up& what) {
+  open_mail<checkpoints_stopped>(received, [this](const checkpoints_stopped& what) {
     final_overview_ = what.overview;
     tell_details(final_overview_);
-    report_end();
+    store_end();
   });
+  open_mail<cleaned_up>(received, [this](const cleaned_up&) { report_end(); });
   act();
 }
 
@@ -422,21 +423,46 @@ void job_master_endpoint::end_job() {
   for (auto& [sink, rows] : collected_)
     rows.close();
   post(pool_, slots_released{{}, true});
+  post(checkpoints_, job_over{}); // answered by checkpoints_stopped
+}
+
+void job_master_endpoint::store_end() {
   const job_state outcome = scheduler_->graph().state();
-  const bool keeps = outcome == job_state::failed || outcome == job_state::suspended ||
-                     is_stopped_ ||
+  if (outcome == job_state::suspended) { // the store has the job, and keeps it
+    post(checkpoints_, checkpoints_released{true});
+    return;
+  }
+  const bool keeps = outcome == job_state::failed || is_stopped_ ||
                      (outcome == job_state::canceled && job_->checkpoints.keep_on_cancel);
-  post(checkpoints_, job_over{keeps}); // answered by cleaned_up
+  ask<schema::Acknowledge>(dispatcher_, describe_end(), services_->ask_timeout,
+                           [this, keeps](const result<message<schema::Acknowledge>>& stored) {
+                             if (!stored)
+                               log().error("end of the job is not stored, its checkpoints stay",
+                                           {{"cause", to_string(stored.error())}});
+                             post(checkpoints_,
+                                  checkpoints_released{keeps || !stored}); // answered by cleaned_up
+                           });
+}
+
+message<schema::JobEnded> job_master_endpoint::describe_end() {
+  message_builder<schema::JobEnded> news;
+  write_result(news->initResult(), scheduler_->graph(), facts());
+  write_status(news->initStatus(), scheduler_->graph(), facts());
+  write_details(news->initDetails(), scheduler_->graph(), facts(), history_, final_overview_);
+  return news.finish();
 }
 
 void job_master_endpoint::report_end() {
   if (scheduler_->graph().state() == job_state::failed)
     log().error("job failed", {{"cause", to_string(scheduler_->newest_failure())}});
-  message_builder<schema::JobEnded> news;
-  write_result(news->initResult(), scheduler_->graph(), facts());
-  write_status(news->initStatus(), scheduler_->graph(), facts());
-  write_details(news->initDetails(), scheduler_->graph(), facts(), history_, final_overview_);
-  tell(dispatcher_, news.finish());
+  if (scheduler_->graph().state() == job_state::suspended) {
+    ask<schema::Acknowledge>(dispatcher_, describe_end(), services_->ask_timeout,
+                             [](const result<message<schema::Acknowledge>>&) {});
+  } else {
+    message_builder<schema::JobCleanedUp> news;
+    write(news->initJob(), job_->id);
+    tell(dispatcher_, news.finish());
+  }
   answer_suspenders();
 
   message_builder<schema::Disconnect> farewell;

@@ -82,6 +82,10 @@ private:
   void answer_suspenders();
   void hear_requested(const requested_checkpoint_ended& what);
   void end_job();
+  /// Has the end stored, and only then the checkpoints removed: whoever runs the job again before
+  /// that finds them.
+  void store_end();
+  message<schema::JobEnded> describe_end();
   void report_end();
   void leave();
 

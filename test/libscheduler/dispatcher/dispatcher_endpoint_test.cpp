@@ -37,7 +37,7 @@ void restart(testing_cluster& cluster) {
 
 } // namespace
 
-TEST_SUITE("scheduler/dispatcher/dispatcher_endpoint") {
+TEST_SUITE_BEGIN("scheduler/dispatcher/dispatcher_endpoint");
 
 TEST_CASE("a stopped job ends with a last checkpoint, which is kept, also without an interval") {
   testing_cluster cluster;
@@ -130,6 +130,37 @@ TEST_CASE("who asks the next dispatcher for a job that has ended hears how it en
   CHECK(cluster.client->submit(source_to_sink(2, 4).job()).error().code == errc::duplicate_job);
 }
 
+TEST_CASE("a job that has ended does not begin anew, whenever its dispatcher is lost") {
+  int runs_on = 0;
+  int has_ended = 0;
+  for (std::uint64_t steps = 0; steps < 60; ++steps) {
+    CAPTURE(steps);
+    testing_cluster cluster;
+    cluster.add_executor(2);
+    auto sample = source_to_sink(2, 4);
+    sample.job().checkpoints = every(500);
+    const auto job = cluster.client->submit(sample.job());
+    REQUIRE(cluster.run_until([&] { return cluster.tasks.completed.contains(2); }));
+    cluster.finish(*job);
+    cluster.node->run(steps);
+
+    cluster.node->kill(cluster.dispatcher);
+    cluster.kill(cluster.executors[0]);
+    cluster.add_executor(2);
+    restart(cluster);
+    const auto has_ended_now = [&] { return cluster.state_of(*job) == "finished"; };
+    for (int i = 0; i < 600 && cluster.tasks.running.empty() && !has_ended_now(); ++i)
+      cluster.node->advance(milliseconds(100));
+
+    for (const auto& [attempt, task] : cluster.tasks.running)
+      CHECK(task.restored > 0);
+    CHECK(cluster.tasks.running.empty() == has_ended_now());
+    (has_ended_now() ? has_ended : runs_on)++;
+  }
+  CHECK(runs_on > 0);
+  CHECK(has_ended > 0);
+}
+
 TEST_CASE("who asks before the stored jobs are read gets an answer once they are") {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     CAPTURE(testing::seed());
@@ -145,6 +176,6 @@ TEST_CASE("who asks before the stored jobs are read gets an answer once they are
   }
 }
 
-} // TEST_SUITE("scheduler/dispatcher/dispatcher_endpoint")
+TEST_SUITE_END();
 
 } // namespace headrace::scheduler
