@@ -2,7 +2,9 @@
 // with equal frames, and asks while nothing else goes on and while the data connection is full.
 // Prints one JSON line a measurement.
 //
-//     transport_bench [--tls CERTIFICATE KEY CA]
+//     transport_bench [--frames N] [--tls CERTIFICATE KEY CA]
+//
+// `--frames`: of 256 KiB, in each of five rounds; fewer where the asks alone are wanted.
 
 #include "libactors/rpc/node.hpp"
 #include "libactors/transport/rpc_system.hpp"
@@ -35,7 +37,7 @@ using bench_clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::size_t frame_bytes = std::size_t{256} << 10U;
-constexpr std::size_t frames_a_round = 8'192; // 2 GiB
+std::size_t frames_a_round = 8'192; // 2 GiB
 constexpr int rounds = 5;
 constexpr auto last_frame = static_cast<frame_kind>(257);
 
@@ -420,10 +422,15 @@ int run(const tls_files& tls) {
 
 int main(int argc, char** argv) {
   headrace::actors::tls_files tls;
-  if (argc == 5 && std::strcmp(argv[1], "--tls") == 0) {
-    tls = {.certificate = argv[2], .key = argv[3], .ca = argv[4]};
-  } else if (argc != 1) {
-    std::fprintf(stderr, "usage: transport_bench [--tls CERTIFICATE KEY CA]\n");
+  int at = 1;
+  if (argc >= at + 2 && std::strcmp(argv[at], "--frames") == 0) {
+    headrace::actors::frames_a_round = std::strtoull(argv[at + 1], nullptr, 10);
+    at += 2;
+  }
+  if (argc == at + 4 && std::strcmp(argv[at], "--tls") == 0) {
+    tls = {.certificate = argv[at + 1], .key = argv[at + 2], .ca = argv[at + 3]};
+  } else if (argc != at || headrace::actors::frames_a_round == 0) {
+    std::fprintf(stderr, "usage: transport_bench [--frames N] [--tls CERTIFICATE KEY CA]\n");
     return 2;
   }
   return headrace::actors::run(tls);
