@@ -4,6 +4,7 @@
 
 #include "libtask/input/input_gate.hpp"
 #include "libtask/network/exchange_mail.hpp"
+#include "libtask/network/local_consumer.hpp"
 #include "libtask/network/result_partition.hpp"
 #include "libgraph/data/batch_builder.hpp"
 #include "libactors/base/ids.hpp"
@@ -39,24 +40,6 @@ struct exchange_run {
   std::promise<void> ended;
 };
 
-/// Sends elements to a consumer of this process.
-class mail_channel final : public exchange_channel {
-public:
-  mail_channel(actors::actor_ref to, std::uint32_t channel)
-      : to_(std::move(to)), channel_(channel) {}
-  void send(std::vector<graph::stream_element> elements, bool closes) override {
-    auto data = std::make_unique<exchange_data>();
-    data->channel = channel_;
-    data->elements = std::move(elements);
-    data->closes = closes;
-    to_.send(std::move(data));
-  }
-
-private:
-  actors::actor_ref to_;
-  std::uint32_t channel_;
-};
-
 class producer final : public actors::endpoint {
 public:
   producer(std::shared_ptr<exchange_run> run, std::unique_ptr<partitioner> split,
@@ -67,9 +50,10 @@ private:
   void on_mail(actors::mail_ptr content) override {
     if (static_cast<mail_kind>(content->kind()) == mail_kind::attach_consumer) {
       auto& wanted = static_cast<attach_consumer&>(*content);
-      partition_.attach(wanted.subpartition,
-                        std::make_unique<mail_channel>(std::move(wanted.consumer), wanted.channel),
-                        wanted.credit_bytes);
+      partition_.attach(
+          wanted.subpartition,
+          std::make_unique<local_consumer>(std::move(wanted.consumer), wanted.channel),
+          wanted.credit_bytes);
       ++attached_;
     } else {
       const auto& credit = static_cast<const exchange_credit&>(*content);

@@ -4,6 +4,7 @@
 
 #include "libtask/executor/data_connection_endpoint.hpp"
 #include "libtask/executor/rpc_data_network.hpp"
+#include "libtask/input/input_gate.hpp"
 #include "libtask/network/exchange_directory.hpp"
 #include "libtask/network/exchange_mail.hpp"
 #include "libtask/network/partitioner.hpp"
@@ -39,8 +40,13 @@ using bench_clock = std::chrono::steady_clock;
 const execution_attempt_id producer_attempt{{1, 1}, 0, 0};
 const execution_attempt_id consumer_attempt{{1, 2}, 0, 0};
 const result_id the_result{2, 2};
-constexpr std::size_t window_bytes = std::size_t{1} << 20U;
 constexpr std::size_t batch_rows = 4096;
+constexpr std::size_t batches_a_turn = 16;
+
+[[noreturn]] void fail(const std::string& words) {
+  std::fprintf(stderr, "remote_exchange_bench: %s\n", words.c_str());
+  std::exit(1);
+}
 
 graph::row_type_ptr number_type() {
   std::vector<graph::logical_type::field> fields;
@@ -75,7 +81,8 @@ struct workload {
   const char* name;
   graph::row_type_ptr type;
   bool compresses = false;
-  std::size_t total_bytes = 0;
+  std::size_t batches = 0;
+  std::size_t frame_bytes = 0; ///< an encoded batch
 };
 
 /// Does what a task executor does for its data connections: gives links to the one that there is.
@@ -145,9 +152,7 @@ private:
       setup.connection = asked.consumer;
       setup.place = *asked.route;
       setup.options.compresses = work_.compresses;
-      setup.fail = [](const error& cause) {
-        std::fprintf(stderr, "%s\n", to_string(cause).c_str());
-      };
+      setup.fail = [](const error& cause) { task::fail(to_string(cause)); };
       partition_->attach(0, std::make_unique<remote_consumer>(std::move(setup)),
                          asked.credit_bytes);
     } else {
@@ -156,9 +161,9 @@ private:
     turn();
   }
   void turn() {
-    for (int i = 0; i < 16 && partition_->is_available() && left_ > 0; ++i) {
+    for (std::size_t i = 0; i < batches_a_turn && partition_->is_available() && left_ > 0; ++i) {
       partition_->emit(batch_, 0);
-      left_ -= std::min(left_, batch_.retained_bytes());
+      --left_;
     }
     if (left_ == 0 && !closed_) {
       closed_ = true;
@@ -172,10 +177,11 @@ private:
   const workload& work_;
   graph::record_batch batch_;
   std::unique_ptr<result_partition> partition_;
-  std::size_t left_ = work_.total_bytes;
+  std::size_t left_ = work_.batches;
   bool closed_ = false;
 };
 
+/// Reads as a subtask does, without operators.
 class bench_consumer final : public actors::endpoint {
 public:
   bench_consumer(exchange_directory& directory, graph::row_type_ptr type,
@@ -194,41 +200,56 @@ private:
     }
     auto& data = static_cast<remote_data&>(*content);
     auto decoded = decode_elements(std::move(data.elements), type_, nullptr);
-    if (!decoded) {
-      std::fprintf(stderr, "%s\n", to_string(decoded.error()).c_str());
+    if (!decoded)
+      fail(to_string(decoded.error()));
+    gate_.enqueue(0, std::move(decoded->elements), data.closes, decoded->costs);
+    wake();
+  }
+  void wake() {
+    if (std::exchange(pending_, true))
       return;
+    later([this] {
+      pending_ = false;
+      take_turn();
+    });
+  }
+  void take_turn() {
+    for (std::size_t i = 0; i < batches_a_turn; ++i) {
+      auto event = gate_.poll(now_us());
+      if (!event)
+        break;
+      if (const auto* batch = std::get_if<input_batch>(&*event))
+        rows_ += batch->rows.size();
     }
-    for (std::size_t i = 0; i < decoded->elements.size(); ++i) {
-      taken_ += decoded->costs[i];
-      rows_ += std::get<graph::record_batch>(decoded->elements[i]).size();
-    }
-    if (taken_ >= window_bytes / 2 && !data.closes) {
+    for (const auto& grant : gate_.take_grants()) {
       auto credit = std::make_unique<outgoing_credit>();
       credit->place = place_;
-      credit->bytes = std::exchange(taken_, 0);
+      credit->bytes = grant.bytes;
       connection_.send(std::move(credit), actors::mail_priority::high);
     }
-    if (data.closes)
+    if (gate_.has_input())
+      wake();
+    else if (gate_.all_closed() && !std::exchange(ended_, true))
       done_.set_value(rows_);
   }
 
   exchange_directory& directory_;
   graph::row_type_ptr type_;
   std::promise<std::size_t>& done_;
+  input_gate gate_{{0}, input_gate_limits::for_channels(1)};
   actors::actor_ref connection_;
   route_place place_;
-  std::uint64_t taken_ = 0;
   std::size_t rows_ = 0;
+  bool pending_ = false;
+  bool ended_ = false;
 };
 
 /// What a process has of its own.
 struct bench_node {
   bench_node() : under(actors::make_node({})) {
     auto started = actors::rpc_system::start(*under, {});
-    if (!started) {
-      std::fprintf(stderr, "%s\n", to_string(started.error()).c_str());
-      std::exit(1);
-    }
+    if (!started)
+      fail(to_string(started.error()));
     rpc = std::move(*started);
     network = std::make_unique<rpc_data_network>(*rpc, actors::host_port{"127.0.0.1", rpc->port()});
   }
@@ -301,7 +322,12 @@ double consume(const workload& work, int to_producer, int from_producer) {
   auto ref = connection.get_future().get();
   const auto begin = bench_clock::now();
   ref.send(std::make_unique<connection_order>(
-      open_channel{{consumer_attempt, 0, {the_result, producer_attempt}, 0, window_bytes, 0}}));
+      open_channel{{consumer_attempt,
+                    0,
+                    {the_result, producer_attempt},
+                    0,
+                    input_gate_limits::for_channels(1).window_bytes,
+                    0}}));
   done.get_future().wait();
   const auto elapsed = seconds(bench_clock::now() - begin).count();
   ref = {};
@@ -340,7 +366,9 @@ double over_exchange(const workload& work) {
 }
 
 /// Frames of one batch over a bare TCP connection: written from one buffer, read into new ones.
-double over_sockets(std::size_t frame_bytes, std::size_t total_bytes) {
+double over_sockets(const workload& work) {
+  const auto frame_bytes = work.frame_bytes;
+  const auto frames = work.batches;
   const int listening = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in where{};
   where.sin_family = AF_INET;
@@ -350,7 +378,6 @@ double over_sockets(std::size_t frame_bytes, std::size_t total_bytes) {
   if (::bind(listening, address, length) != 0 || ::listen(listening, 1) != 0 ||
       ::getsockname(listening, address, &length) != 0)
     std::exit(1);
-  const auto frames = total_bytes / frame_bytes;
   const auto child = ::fork();
   const int one = 1;
   if (child == 0) {
@@ -387,15 +414,16 @@ double over_sockets(std::size_t frame_bytes, std::size_t total_bytes) {
 int main(int argc, char** argv) {
   using namespace headrace::task;
   const std::size_t total = (argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2000) * 1'000'000;
-  const std::vector<workload> workloads{{"numbers", number_type(), false, total},
-                                        {"texts", text_type(), false, total},
-                                        {"texts, zstd", text_type(), true, total}};
-  for (const auto& work : workloads) {
-    const auto batch = make_batch(work.type);
-    const auto frame_bytes = headrace::graph::batch_encoding(batch).size_bytes();
+  std::vector<workload> workloads{{"numbers", number_type(), false},
+                                  {"texts", text_type(), false},
+                                  {"texts, zstd", text_type(), true}};
+  for (auto& work : workloads) {
+    work.frame_bytes = headrace::graph::batch_encoding(make_batch(work.type)).size_bytes();
+    work.batches = total / work.frame_bytes;
+    const auto bytes = static_cast<double>(work.batches * work.frame_bytes);
     for (int repeat = 0; repeat < 3; ++repeat) {
-      report(work.name, "sockets", static_cast<double>(total), over_sockets(frame_bytes, total));
-      report(work.name, "exchange", static_cast<double>(total), over_exchange(work));
+      report(work.name, "sockets", bytes, over_sockets(work));
+      report(work.name, "exchange", bytes, over_exchange(work));
     }
   }
   return 0;

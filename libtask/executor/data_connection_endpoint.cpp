@@ -47,6 +47,7 @@ void data_connection_endpoint::on_mail(actors::mail_ptr content) {
     const auto& credit = static_cast<const outgoing_credit&>(*content);
     if (link_ == nullptr || credit.place.link != link_number_)
       return; // the consumer has been told that it is lost
+    routes_.give_credit(credit.place.route, credit.bytes);
     gatherer_.add(route_credit{credit.place.route, credit.bytes});
     send_soon();
     return;
@@ -321,6 +322,8 @@ status data_connection_endpoint::deliver(route_piece& piece) {
     metrics_->dropped_pieces.add(1);
     return {};
   }
+  for (const auto& element : piece.elements)
+    HEADRACE_CHECK(routes_.take_credit(piece.route, element.cost));
   const auto consumer = directory_.find(end->consumer);
   if (consumer.is_none()) {
     metrics_->dropped_pieces.add(1);

@@ -44,7 +44,8 @@ struct data_connection_metrics {
 ///
 /// A link that cannot be opened fails its channels to the task executor, which tries again. With an
 /// open link that is lost the data on it is lost too: the consumers and producers of its channels
-/// fail, and failover restarts them. A malformed frame closes the link.
+/// fail, and failover restarts them. A malformed frame closes the link, and so does an element for
+/// which its producer has no credit.
 ///
 /// Child of a task executor, which alone retires it; all is touched in its own turns only.
 class data_connection_endpoint final : public actors::endpoint {

@@ -8,6 +8,21 @@
 
 namespace headrace::task {
 
+namespace {
+
+constexpr std::size_t window_bytes_most = std::size_t{1} << 20U;
+constexpr std::size_t window_bytes_least = std::size_t{128} << 10U;
+constexpr std::size_t gate_bytes = std::size_t{16} << 20U; ///< of all windows together, about
+
+} // namespace
+
+input_gate_limits input_gate_limits::for_channels(std::size_t channels) {
+  input_gate_limits limits;
+  limits.window_bytes = std::clamp(gate_bytes / std::max<std::size_t>(channels, 1),
+                                   window_bytes_least, window_bytes_most);
+  return limits;
+}
+
 input_gate::input_gate(std::vector<std::int32_t> inputs, input_gate_limits limits)
     : channels_(inputs.size()), limits_(limits), valve_(inputs.size()), aligner_(inputs.size()) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -28,6 +28,9 @@ using input_event =
                  checkpoint_id /* subsumed */, input_ended, graph::latency_marker>;
 
 struct input_gate_limits {
+  /// For a gate of so many channels, whose windows share a bounded memory.
+  static input_gate_limits for_channels(std::size_t channels);
+
   std::size_t window_bytes = std::size_t{1} << 20U; ///< credit of each channel
   std::size_t rows_target = 4096;                   ///< small pieces are joined up to this
   std::size_t bytes_target = std::size_t{1} << 20U;

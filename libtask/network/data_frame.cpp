@@ -1,10 +1,12 @@
 #include "libtask/network/data_frame.hpp"
 
+#include "libtask/network/exchange_mail.hpp"
 #include "libgraph/data/batch_layout.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/message/message.hpp"
 #include "schema/data.capnp.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -75,7 +77,7 @@ private:
 result<wire_element> read_element(schema::StreamElement::Reader in, body_reader& body) {
   wire_element out;
   out.cost = in.getCost();
-  if (out.cost > wire_cost_max)
+  if (out.cost < exchange_cost_least || out.cost > wire_cost_max)
     return malformed("an element of impossible cost");
   switch (in.which()) {
   case schema::StreamElement::BATCH: {
@@ -84,6 +86,8 @@ result<wire_element> read_element(schema::StreamElement::Reader in, body_reader&
     batch.raw_bytes = from.getRawBytes();
     if (batch.raw_bytes > wire_batch_bytes_max || from.getSizeBytes() > wire_batch_bytes_max)
       return malformed("a batch of more bytes than allowed");
+    if (std::max(batch.raw_bytes, from.getSizeBytes()) > out.cost)
+      return malformed("a batch that costs less than its bytes");
     HEADRACE_TRY(batch.bytes, body.take(from.getSizeBytes()));
     batch.pinned_bytes = body.size_bytes();
     out.content = std::move(batch);

@@ -70,8 +70,10 @@ struct outgoing_credit final : actors::mail {
   std::uint64_t bytes = 0;
 };
 
+/// What an element costs at least: what it takes in a queue itself.
+inline constexpr std::size_t exchange_cost_least = 64;
 /// Bytes of credit that an element takes: for rows their share of what the batch holds alive. Both
-/// sides of a channel reckon with it.
+/// sides of a channel reckon with it; between processes an element costs no less than its bytes.
 std::size_t exchange_cost(const graph::stream_element& element);
 
 } // namespace headrace::task

@@ -24,7 +24,8 @@ std::vector<End> take_all(std::unordered_map<route_id, End>& from) {
 } // namespace
 
 route_id exchange_routes::open(consumer_end end) {
-  consumed_.emplace(next_, std::move(end));
+  const auto credit = static_cast<std::int64_t>(std::min(end.credit_bytes, wire_cost_max));
+  consumed_.emplace(next_, consumed_route{std::move(end), credit});
   return next_++;
 }
 
@@ -32,22 +33,42 @@ result<const consumer_end*> exchange_routes::consumer(route_id route) const {
   if (route == 0 || route >= next_)
     return error(errc::malformed_message, "route was never asked for: " + std::to_string(route));
   const auto at = consumed_.find(route);
-  return at == consumed_.end() ? nullptr : &at->second;
+  return at == consumed_.end() ? nullptr : &at->second.end;
+}
+
+void exchange_routes::give_credit(route_id route, std::uint64_t bytes) {
+  const auto at = consumed_.find(route);
+  if (at != consumed_.end())
+    at->second.credit_left += static_cast<std::int64_t>(std::min(bytes, wire_cost_max));
+}
+
+status exchange_routes::take_credit(route_id route, std::uint64_t cost) {
+  const auto at = consumed_.find(route);
+  if (at == consumed_.end())
+    return {};
+  auto& left = at->second.credit_left;
+  if (left <= 0)
+    return error(errc::malformed_message,
+                 "more came over a channel than its producer has credit for: route " +
+                     std::to_string(route) + ", overdrawn by " + std::to_string(-left) +
+                     " bytes, then came " + std::to_string(cost) + " bytes");
+  left -= static_cast<std::int64_t>(std::min(cost, wire_cost_max));
+  return {};
 }
 
 std::optional<consumer_end> exchange_routes::close_consumer(route_id route) {
   const auto at = consumed_.find(route);
   if (at == consumed_.end())
     return std::nullopt;
-  auto out = std::move(at->second);
+  auto out = std::move(at->second.end);
   consumed_.erase(at);
   return out;
 }
 
 std::vector<route_id> exchange_routes::end_consumer(const execution_attempt_id& consumer) {
   std::vector<route_id> out;
-  for (const auto& [route, end] : consumed_)
-    if (end.consumer == consumer)
+  for (const auto& [route, one] : consumed_)
+    if (one.end.consumer == consumer)
       out.push_back(route);
   std::sort(out.begin(), out.end());
   for (const auto route : out)
@@ -71,7 +92,12 @@ void exchange_routes::end_producer(const execution_attempt_id& producer) {
                 [&](const auto& one) { return one.second.partition.producer == producer; });
 }
 
-std::vector<consumer_end> exchange_routes::take_consumed() { return take_all(consumed_); }
+std::vector<consumer_end> exchange_routes::take_consumed() {
+  std::vector<consumer_end> out;
+  for (auto& one : take_all(consumed_))
+    out.push_back(std::move(one.end));
+  return out;
+}
 
 std::vector<producer_end> exchange_routes::take_produced() { return take_all(produced_); }
 

@@ -40,6 +40,11 @@ public:
   route_id open(consumer_end end);
   /// None: the route has ended. @errors malformed_message  it never was
   result<const consumer_end*> consumer(route_id route) const;
+  /// The consumer lets its producer send so much more.
+  void give_credit(route_id route, std::uint64_t bytes);
+  /// Something of such a cost has come over a route that lives.
+  /// @errors malformed_message  its producer had no credit left: one element alone may overdraw it
+  status take_credit(route_id route, std::uint64_t cost);
   /// Ends it. @returns whose it was
   std::optional<consumer_end> close_consumer(route_id route);
   /// The consumer has ended. @returns its routes, to be abandoned
@@ -63,7 +68,11 @@ public:
   std::vector<producer_end> take_produced();
 
 private:
-  std::unordered_map<route_id, consumer_end> consumed_;
+  struct consumed_route {
+    consumer_end end;
+    std::int64_t credit_left = 0; ///< that its producer may know of
+  };
+  std::unordered_map<route_id, consumed_route> consumed_;
   std::unordered_map<route_id, producer_end> produced_;
   route_id next_ = 1;
 };

@@ -6,18 +6,26 @@
 
 namespace headrace::task {
 
-void remote_consumer::send(std::vector<graph::stream_element> elements, bool closes) {
+exchange_channel::taken remote_consumer::add(graph::stream_element element) {
   if (has_failed_)
-    return;
-  auto encoded = encode_elements(std::move(elements), with_.options, with_.budget);
+    return {exchange_cost(element), std::nullopt};
+  auto encoded = encode_element(element, with_.options, with_.budget);
   if (!encoded) {
     has_failed_ = true;
     with_.fail(std::move(encoded).error());
-    return;
+    return {exchange_cost(element), std::nullopt};
   }
+  const auto cost = static_cast<std::size_t>(encoded->element.cost);
+  added_.push_back(std::move(encoded->element));
+  return {cost, std::move(encoded->rest)};
+}
+
+void remote_consumer::flush(bool closes) {
+  if (has_failed_)
+    return;
   auto data = std::make_unique<outgoing_data>();
   data->place = with_.place;
-  data->elements = std::move(*encoded);
+  data->elements = std::exchange(added_, {});
   data->closes = closes;
   with_.connection.send(std::move(data));
 }

@@ -7,12 +7,14 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 namespace headrace::task {
 
 /// Sends elements to a consumer of another process: encodes them here, on the producer's thread,
 /// and hands them to the data connection. What waits there is bounded by the channel's credit and
-/// charged to the producer. Lives on the task's mailbox.
+/// charged to the producer. An element costs no less than its bytes, so that the credit bounds what
+/// its receiver must hold. Lives on the task's mailbox.
 class remote_consumer final : public exchange_channel {
 public:
   struct setup {
@@ -24,10 +26,12 @@ public:
     std::function<void(error)> fail;
   };
   explicit remote_consumer(setup with) : with_(std::move(with)) {}
-  void send(std::vector<graph::stream_element> elements, bool closes) override;
+  taken add(graph::stream_element element) override;
+  void flush(bool closes) override;
 
 private:
   setup with_;
+  std::vector<wire_element> added_;
   bool has_failed_ = false;
 };
 

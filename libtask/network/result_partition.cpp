@@ -2,6 +2,7 @@
 
 #include "libactors/base/assert.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace headrace::task {
@@ -87,14 +88,17 @@ void result_partition::attach(std::uint32_t index, std::unique_ptr<exchange_chan
   HEADRACE_ASSERT(index < parts_.size(), "consumer of an unknown subpartition");
   auto& part = parts_[index];
   part.consumer = std::move(consumer);
-  part.credit_bytes = static_cast<std::int64_t>(credit_bytes);
+  part.credit_bytes = static_cast<std::int64_t>(std::min(credit_bytes, wire_cost_max));
   send(part);
 }
 
 void result_partition::add_credit(std::uint32_t index, std::uint64_t bytes) {
   HEADRACE_ASSERT(index < parts_.size(), "credit of an unknown subpartition");
   auto& part = parts_[index];
-  part.credit_bytes += static_cast<std::int64_t>(bytes);
+  // Another node's word must not overflow the sum.
+  constexpr auto most = static_cast<std::int64_t>(wire_cost_max);
+  part.credit_bytes += static_cast<std::int64_t>(std::min(bytes, wire_cost_max));
+  part.credit_bytes = std::min(part.credit_bytes, most);
   send(part);
 }
 
@@ -111,28 +115,35 @@ void result_partition::enqueue(subpartition& part, graph::stream_element element
 
 void result_partition::send(subpartition& part) {
   if (part.consumer != nullptr) {
-    std::vector<graph::stream_element> out;
-    while (!part.queue.empty() && part.credit_bytes > 0) {
-      auto& next = part.queue.front();
-      const auto cost = exchange_cost(next);
-      part.credit_bytes -= static_cast<std::int64_t>(cost);
-      if (std::holds_alternative<graph::record_batch>(next)) {
-        --part.queued_batches;
-        bytes_out_ += cost;
-      }
-      out.push_back(std::move(next));
-      part.queue.pop_front();
-    }
+    const bool adds = !part.queue.empty() && part.credit_bytes > 0;
+    while (!part.queue.empty() && part.credit_bytes > 0)
+      send_front(part);
     const bool closes = part.closing && !part.closed && part.queue.empty();
     part.closed = part.closed || closes;
-    if (!out.empty() || closes)
-      part.consumer->send(std::move(out), closes);
+    if (adds || closes)
+      part.consumer->flush(closes);
   }
   const bool starved = part.queued_batches > 0;
   if (starved != part.is_starved) {
     part.is_starved = starved;
     starved_ = starved ? starved_ + 1 : starved_ - 1;
   }
+}
+
+void result_partition::send_front(subpartition& part) {
+  auto& front = part.queue.front();
+  const bool has_rows = std::holds_alternative<graph::record_batch>(front);
+  auto taken = part.consumer->add(std::move(front));
+  part.credit_bytes -= static_cast<std::int64_t>(taken.cost);
+  if (has_rows)
+    bytes_out_ += taken.cost;
+  if (taken.rest) {
+    front = *std::move(taken.rest);
+    return;
+  }
+  if (has_rows)
+    --part.queued_batches;
+  part.queue.pop_front();
 }
 
 bool result_partition::is_drained() const {

@@ -16,8 +16,16 @@ namespace headrace::task {
 /// Where a subpartition's elements go. Never blocks.
 class exchange_channel {
 public:
+  /// What became of an element.
+  struct taken {
+    std::size_t cost = 0;                    ///< bytes of credit that it takes
+    std::optional<graph::record_batch> rest; ///< rows too many to go at once: to be added next
+  };
   virtual ~exchange_channel() = default;
-  virtual void send(std::vector<graph::stream_element> elements, bool closes) = 0;
+  /// Takes the next element, which goes out with `flush`.
+  virtual taken add(graph::stream_element element) = 0;
+  /// Sends what was added. `closes`: nothing follows.
+  virtual void flush(bool closes) = 0;
 };
 
 struct result_partition_limits {
@@ -33,8 +41,8 @@ struct result_partition_limits {
 /// which goes out when it is full, when `flush` is called (input idle, buffer timeout), or before a
 /// watermark, barrier or end, which go to all subpartitions. What has no credit, or no consumer
 /// yet, waits; then `is_available` is false and the task stops taking input. One element may
-/// overdraw the credit, so that a batch larger than a window gets through. Lives on the task's
-/// mailbox.
+/// overdraw the credit, so that a batch larger than a window gets through; the channel says what an
+/// element costs. Lives on the task's mailbox.
 ///
 ///     emit ─▶ partitioner ─┬▶ pending 0 ─▶ queue 0 ─ credit ─▶ consumer 0
 ///                          └▶ pending 1 ─▶ queue 1 ─ credit ─▶ consumer 1
@@ -79,6 +87,7 @@ private:
   void flush(subpartition& part);
   void enqueue(subpartition& part, graph::stream_element element);
   void send(subpartition& part);
+  void send_front(subpartition& part);
 
   std::unique_ptr<partitioner> partitioner_;
   result_partition_limits limits_;

@@ -7,6 +7,7 @@
 
 #include <zstd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -97,21 +98,8 @@ result<graph::record_batch> decode(const wire_batch& batch, const graph::row_typ
   return graph::decode_batch(type, {bytes->as<char>(), bytes->size_bytes()}, std::move(owner));
 }
 
-status encode_batch(const graph::record_batch& rows, std::uint64_t cost,
-                    const wire_options& options,
-                    const std::shared_ptr<graph::memory_budget>& budget, std::size_t bytes_max,
-                    std::vector<wire_element>& out) {
-  const graph::batch_encoding encoding(rows);
-  if (encoding.size_bytes() > bytes_max) {
-    if (rows.size() <= 1)
-      return error(errc::message_too_large, "row is too large for an exchange between processes: " +
-                                                std::to_string(encoding.size_bytes()) +
-                                                " bytes, at most " + std::to_string(bytes_max));
-    const auto half = rows.size() / 2;
-    HEADRACE_CHECK(encode_batch(rows.slice(0, half), cost / 2, options, budget, bytes_max, out));
-    return encode_batch(rows.slice(half, rows.size() - half), cost - cost / 2, options, budget,
-                        bytes_max, out);
-  }
+wire_batch write(const graph::batch_encoding& encoding, const wire_options& options,
+                 const std::shared_ptr<graph::memory_budget>& budget) {
   auto raw = filled_buffer(encoding.size_bytes(), budget);
   encoding.write_to(raw->mutable_data());
   wire_batch made;
@@ -121,8 +109,28 @@ status encode_batch(const graph::record_batch& rows, std::uint64_t cost,
     made.bytes = std::move(raw);
   else
     made.raw_bytes = encoding.size_bytes();
-  out.push_back({std::move(made), cost});
-  return {};
+  return made;
+}
+
+result<encoded_element> encode_batch(const graph::record_batch& all, const wire_options& options,
+                                     const std::shared_ptr<graph::memory_budget>& budget,
+                                     std::size_t bytes_max) {
+  encoded_element out;
+  auto rows = all;
+  std::optional<graph::batch_encoding> encoding(std::in_place, rows);
+  while (encoding->size_bytes() > bytes_max) {
+    if (rows.size() <= 1)
+      return error(errc::message_too_large, "row is too large for an exchange between processes: " +
+                                                std::to_string(encoding->size_bytes()) +
+                                                " bytes, at most " + std::to_string(bytes_max));
+    rows = all.slice(0, rows.size() / 2);
+    encoding.emplace(rows);
+  }
+  if (rows.size() < all.size())
+    out.rest = all.slice(rows.size(), all.size() - rows.size());
+  out.element.cost = std::max(exchange_cost(rows), encoding->size_bytes());
+  out.element.content = write(*encoding, options, budget);
+  return out;
 }
 
 } // namespace
@@ -132,25 +140,20 @@ std::size_t body_bytes(const wire_element& element) {
   return batch == nullptr ? 0 : align(batch->bytes->size_bytes());
 }
 
-result<std::vector<wire_element>>
-encode_elements(std::vector<graph::stream_element> elements, const wire_options& options,
-                const std::shared_ptr<graph::memory_budget>& budget, std::size_t bytes_max) {
-  std::vector<wire_element> out;
-  out.reserve(elements.size());
-  for (auto& element : elements) {
-    const auto cost = exchange_cost(element);
-    if (const auto* rows = std::get_if<graph::record_batch>(&element)) {
-      HEADRACE_CHECK(encode_batch(*rows, cost, options, budget, bytes_max, out));
-    } else {
-      std::visit(
-          [&](auto& control) {
-            if constexpr (!std::is_same_v<std::decay_t<decltype(control)>, graph::record_batch>)
-              out.push_back({control, cost});
-          },
-          element);
-    }
-    element = graph::end_of_input{}; // lets go of the rows
-  }
+result<encoded_element> encode_element(const graph::stream_element& element,
+                                       const wire_options& options,
+                                       const std::shared_ptr<graph::memory_budget>& budget,
+                                       std::size_t bytes_max) {
+  if (const auto* rows = std::get_if<graph::record_batch>(&element))
+    return encode_batch(*rows, options, budget, bytes_max);
+  encoded_element out;
+  out.element.cost = exchange_cost(element);
+  std::visit(
+      [&](const auto& control) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(control)>, graph::record_batch>)
+          out.element.content = control;
+      },
+      element);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -26,8 +27,8 @@ struct wire_element {
   std::variant<wire_batch, graph::watermark, graph::watermark_status, graph::barrier,
                graph::end_of_input, graph::latency_marker>
       content;
-  /// Credit that it took at its producer: what it costs once decoded may differ, and what is given
-  /// back must not.
+  /// Credit that it took at its producer: at least its bytes, not compressed. What it costs once
+  /// decoded may differ, and what is given back must not.
   std::uint64_t cost = 0;
 };
 /// Bytes that it takes in a frame's body.
@@ -44,13 +45,17 @@ inline constexpr std::size_t wire_batch_bytes_max = std::size_t{32} << 20U;
 /// The most credit that one element may name, so that sums stay in range.
 inline constexpr std::uint64_t wire_cost_max = std::uint64_t{1} << 40U;
 
-/// Writes elements for the wire. Batches are copied once, into buffers charged to `budget` (null:
-/// not counted).
+struct encoded_element {
+  wire_element element;
+  std::optional<graph::record_batch> rest; ///< the rows that did not go into it
+};
+/// Writes an element for the wire; of a batch as many of its first rows as `bytes_max` allows. Rows
+/// are copied once, into a buffer charged to `budget` (null: not counted).
 /// @errors message_too_large  one row of more than `bytes_max`
-result<std::vector<wire_element>>
-encode_elements(std::vector<graph::stream_element> elements, const wire_options& options,
-                const std::shared_ptr<graph::memory_budget>& budget,
-                std::size_t bytes_max = wire_batch_bytes_max);
+result<encoded_element> encode_element(const graph::stream_element& element,
+                                       const wire_options& options,
+                                       const std::shared_ptr<graph::memory_budget>& budget,
+                                       std::size_t bytes_max = wire_batch_bytes_max);
 
 struct decoded_elements {
   std::vector<graph::stream_element> elements;

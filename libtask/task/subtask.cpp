@@ -1,6 +1,7 @@
 #include "libtask/task/subtask.hpp"
 
 #include "libtask/checkpoint/snapshot_writer.hpp"
+#include "libtask/network/local_consumer.hpp"
 #include "libtask/network/remote_consumer.hpp"
 #include "libgraph/function/failure.hpp"
 
@@ -8,39 +9,6 @@
 #include <utility>
 
 namespace headrace::task {
-
-namespace {
-
-constexpr std::size_t window_bytes_most = std::size_t{1} << 20U;
-constexpr std::size_t window_bytes_least = std::size_t{128} << 10U;
-constexpr std::size_t gate_bytes = std::size_t{16} << 20U; ///< of all windows together, about
-
-input_gate_limits limits_for(std::size_t channels) {
-  input_gate_limits limits;
-  limits.window_bytes = std::clamp(gate_bytes / std::max<std::size_t>(channels, 1),
-                                   window_bytes_least, window_bytes_most);
-  return limits;
-}
-
-} // namespace
-
-/// Sends elements to a consumer of this process.
-class subtask::local_consumer final : public exchange_channel {
-public:
-  local_consumer(actors::actor_ref to, std::uint32_t channel)
-      : to_(std::move(to)), channel_(channel) {}
-  void send(std::vector<graph::stream_element> elements, bool closes) override {
-    auto data = std::make_unique<exchange_data>();
-    data->channel = channel_;
-    data->elements = std::move(elements);
-    data->closes = closes;
-    to_.send(std::move(data));
-  }
-
-private:
-  actors::actor_ref to_;
-  std::uint32_t channel_;
-};
 
 subtask::subtask(subtask_environment around, task_description what,
                  std::shared_ptr<const graph::job_code> code,
@@ -67,7 +35,7 @@ status subtask::initialize() {
     setup.channel_inputs.push_back(channel.input);
   for (const auto& type : what_.vertex.operators.front().input_types)
     input_types_.push_back(std::make_shared<const graph::logical_type>(type));
-  setup.gate_limits = limits_for(what_.channels().size());
+  setup.gate_limits = input_gate_limits::for_channels(what_.channels().size());
   HEADRACE_TRY(setup.partitions, make_partitions());
   for (std::size_t i = 0; i < what_.partitions.size(); ++i)
     partition_by_result_[what_.partitions[i].partition.result] = static_cast<std::uint32_t>(i);

@@ -49,7 +49,6 @@ public:
   ~subtask() override;
 
 private:
-  class local_consumer;
   /// Where credit of a channel goes.
   struct producer_link {
     actors::actor_ref to; ///< the subtask, found at the first grant; or a data connection

@@ -8,9 +8,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headrace::task {
@@ -46,7 +50,19 @@ std::vector<Mail*> all(const mails& from, mail_kind kind) {
 
 /// One node with its connection to the other, whose task executor is the test.
 struct side {
-  explicit side(std::uint64_t seed) : node(actors::make_deterministic_node(seed, {})) {}
+  explicit side(std::uint64_t seed) {
+    actors::node_options options;
+    options.log =
+        logger::to([to = lines](log_level, std::string_view line) { to->emplace_back(line); },
+                   log_level::warn);
+    node = actors::make_deterministic_node(seed, std::move(options));
+  }
+  /// Lines of the log with these words.
+  std::size_t log_lines(std::string_view words) const {
+    return static_cast<std::size_t>(
+        std::count_if(lines->begin(), lines->end(),
+                      [&](const auto& line) { return line.find(words) != std::string::npos; }));
+  }
 
   actors::actor_ref start(std::unique_ptr<actors::endpoint> what, const std::string& name) {
     return node->find(node->spawn(std::move(what), {name, name, actors::placement::control,
@@ -84,6 +100,7 @@ struct side {
     return out;
   }
 
+  std::shared_ptr<std::vector<std::string>> lines = std::make_shared<std::vector<std::string>>();
   exchange_directory directory;
   std::shared_ptr<mails> reports = std::make_shared<mails>();
   std::shared_ptr<data_connection_metrics> metrics = std::make_shared<data_connection_metrics>();
@@ -91,6 +108,12 @@ struct side {
   actors::actor_ref connection;
   std::unique_ptr<actors::deterministic_node> node;
 };
+
+void send(remote_consumer& channel, std::vector<graph::stream_element> elements, bool closes) {
+  for (auto& element : elements)
+    channel.add(std::move(element));
+  channel.flush(closes);
+}
 
 struct pair_of_nodes {
   pair_of_nodes() : consumes(seed()), produces(seed() + 1) {
@@ -105,14 +128,14 @@ struct pair_of_nodes {
     }
   }
   /// Opens the channel, and gives the producer's end of it.
-  std::unique_ptr<remote_consumer> open() {
-    consumes.order(open_channel{{consumer_attempt, 7, the_partition, 5, 1000, 2}});
+  std::unique_ptr<remote_consumer> open(std::uint64_t credit_bytes = 1000) {
+    consumes.order(open_channel{{consumer_attempt, 7, the_partition, 5, credit_bytes, 2}});
     run();
     const auto attached = all<attach_consumer>(*producer, mail_kind::attach_consumer);
     REQUIRE(!attached.empty());
     auto& last = *attached.back();
     CHECK(last.subpartition == 5);
-    CHECK(last.credit_bytes == 1000);
+    CHECK(last.credit_bytes == credit_bytes);
     REQUIRE(last.route);
     remote_consumer::setup setup;
     setup.connection = last.consumer;
@@ -153,8 +176,8 @@ TEST_CASE("elements go to the consumer in order, and credit to the producer") {
   both.start_producer();
   const auto channel = both.open();
 
-  channel->send({numbers({1, 2}), graph::watermark{5}}, false);
-  channel->send({numbers({3})}, true);
+  send(*channel, {numbers({1, 2}), graph::watermark{5}}, false);
+  send(*channel, {numbers({3})}, true);
   both.run();
   CHECK(both.rows() == std::vector<std::int64_t>{1, 2, 3});
   CHECK(all<remote_data>(*both.consumer, mail_kind::remote_data).back()->closes);
@@ -196,7 +219,7 @@ TEST_CASE("a producer that is not there is told to the task executor, to try aga
   CHECK(both.told_consumer().empty());
 
   both.start_producer();
-  both.open()->send({numbers({1})}, false);
+  send(*both.open(), {numbers({1})}, false);
   both.run();
   CHECK(both.rows() == std::vector<std::int64_t>{1});
 }
@@ -215,7 +238,7 @@ TEST_CASE("a link that breaks fails the tasks on both ends; what they still send
   pair_of_nodes both;
   both.start_producer();
   const auto channel = both.open();
-  channel->send({numbers({1})}, false);
+  send(*channel, {numbers({1})}, false);
   both.run();
 
   both.board.cut();
@@ -232,8 +255,8 @@ TEST_CASE("a link that breaks fails the tasks on both ends; what they still send
 
   // The next link numbers its routes anew: what belongs to the old one must not go there.
   const auto again = both.open();
-  channel->send({numbers({666})}, false);
-  again->send({numbers({2})}, false);
+  send(*channel, {numbers({666})}, false);
+  send(*again, {numbers({2})}, false);
   both.run();
   CHECK(both.rows() == std::vector<std::int64_t>{1, 2});
 }
@@ -245,10 +268,10 @@ TEST_CASE(
   const auto channel = both.open();
 
   both.consumes.directory.remove(consumer_attempt);
-  channel->send({numbers({1})}, false);
+  send(*channel, {numbers({1})}, false);
   both.run();
   const auto frames = both.produces.metrics->frames_out.value();
-  channel->send({numbers({2})}, false);
+  send(*channel, {numbers({2})}, false);
   both.run();
 
   CHECK(both.rows().empty());
@@ -259,12 +282,12 @@ TEST_CASE(
 TEST_CASE("data waits for room in the link, credit does not") {
   pair_of_nodes both;
   both.start_producer();
-  const auto channel = both.open();
+  const auto channel = both.open(std::uint64_t{1} << 30U);
   both.board.hold();
 
   const auto rows = numbers(std::vector<std::int64_t>(10'000, 1));
   for (int i = 0; i < 200; ++i)
-    channel->send({rows}, false);
+    send(*channel, {rows}, false);
   both.run();
   CHECK(both.board.held_bytes_most() < (std::size_t{3} << 20U));
 
@@ -283,17 +306,62 @@ TEST_CASE("a frame that breaks the protocol closes the link") {
   wrong.pieces.push_back({99, {}, false}); // a route that nobody has asked for
   const auto made = encode_frame(wrong);
   both.board.spoil_next(made.header, byte_string(made.body[0]->as<char>(), made.body_bytes));
-  channel->send({numbers({1})}, false);
+  send(*channel, {numbers({1})}, false);
   both.run();
 
   CHECK(both.board.open_links() == 0);
   CHECK(both.told_consumer().size() == 1);
 }
 
+TEST_CASE("who sends more than it has credit for is cut off, in words") {
+  pair_of_nodes both;
+  both.start_producer();
+  const auto channel = both.open(1000);
+  const auto rows = numbers(std::vector<std::int64_t>(2000, 1));
+
+  send(*channel, {rows}, false); // overdraws
+  both.run();
+  CHECK(both.board.open_links() == 1);
+  CHECK(both.rows().size() == 2000);
+  for (int i = 0; i < 100; ++i)
+    send(*channel, {rows}, false);
+  both.run();
+
+  CHECK(both.board.open_links() == 0);
+  CHECK(both.rows().size() == 2000); // no more was kept
+  REQUIRE(both.told_consumer().size() == 1);
+  const auto* lost = std::get_if<partition_lost>(&both.told_consumer()[0]->content);
+  REQUIRE(lost != nullptr);
+  CHECK(to_string(lost->cause).find("credit") != std::string::npos);
+  CHECK(both.consumes.log_lines("does not keep to the protocol") == 1);
+}
+
+TEST_CASE("a producer that was given credit goes on") {
+  pair_of_nodes both;
+  both.start_producer();
+  const auto channel = both.open(1000);
+  const auto opened = all<remote_opened>(*both.consumer, mail_kind::remote_opened);
+  REQUIRE(opened.size() == 1);
+  const auto rows = numbers(std::vector<std::int64_t>(2000, 1));
+  std::uint64_t cost = 0;
+  for (int i = 0; i < 10; ++i) {
+    cost += channel->add(rows).cost;
+    channel->flush(false);
+    both.run();
+    auto credit = std::make_unique<outgoing_credit>();
+    credit->place = opened[0]->place;
+    credit->bytes = std::exchange(cost, 0);
+    opened[0]->connection.send(std::move(credit));
+    both.run();
+  }
+  CHECK(both.board.open_links() == 1);
+  CHECK(both.rows().size() == 20'000);
+}
+
 TEST_CASE("a connection without channels asks to be retired, and leaves without harm") {
   pair_of_nodes both;
   both.start_producer();
-  both.open()->send({}, true);
+  send(*both.open(), {}, true);
   both.run();
   CHECK(both.board.open_links() == 1);
   CHECK(both.consumes.reported<connection_idle>().empty());

@@ -37,9 +37,9 @@ result<data_frame> decoded(byte_view header, const graph::buffer_ptr& body) {
 }
 
 wire_element wire_of(graph::stream_element element) {
-  auto out = encode_elements({std::move(element)}, {}, nullptr);
+  auto out = encode_element(element, {}, nullptr);
   REQUIRE(out);
-  return out->front();
+  return std::move(out->element);
 }
 
 data_frame sample() {
@@ -136,6 +136,20 @@ TEST_CASE("impossible sizes and credits are refused") {
     out.initPieces(1)[0].initElements(1)[0].initBatch().setRawBytes(~std::uint64_t{0});
   });
   refused([](auto out) { out.initPieces(1)[0].initElements(1)[0].setCost(~std::uint64_t{0}); });
+  refused([](auto out) { out.initPieces(1)[0].initElements(1)[0].setEndOfInput(); }); // for nothing
+}
+
+TEST_CASE("a batch that costs less than its bytes is refused") {
+  data_frame frame;
+  auto cheap = wire_of(numbers(std::vector<std::int64_t>(1000, 1)));
+  cheap.cost = 7999;
+  frame.pieces.push_back({1, {std::move(cheap)}, false});
+  const auto made = encode_frame(frame);
+
+  const auto back = decoded(made.header, body_of(made));
+
+  REQUIRE(!back);
+  CHECK(back.error().code == errc::malformed_message);
 }
 
 TEST_CASE("a header that is no length is refused") {

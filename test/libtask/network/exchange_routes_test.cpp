@@ -33,6 +33,34 @@ TEST_CASE("a route leads to its consumer until it ends") {
   CHECK(!routes.is_empty());
 }
 
+TEST_CASE("one element may overdraw a route's credit, what follows is refused") {
+  exchange_routes routes;
+  const auto route = routes.open(consumed(0, 0)); // 1000 bytes
+  const auto other = routes.open(consumed(0, 1));
+  CHECK(routes.take_credit(route, 999));
+  CHECK(routes.take_credit(route, 5000));
+  CHECK(routes.take_credit(other, 64));
+
+  const auto refused = routes.take_credit(route, 64);
+  REQUIRE(!refused);
+  CHECK(refused.error().code == errc::malformed_message);
+
+  routes.give_credit(route, 4999);
+  CHECK(!routes.take_credit(route, 64));
+  routes.give_credit(route, 1);
+  CHECK(routes.take_credit(route, 64));
+  CHECK(!routes.take_credit(route, 64));
+}
+
+TEST_CASE("what comes for a route that has ended takes no credit") {
+  exchange_routes routes;
+  const auto route = routes.open(consumed(0, 0));
+  routes.close_consumer(route);
+  routes.give_credit(route, 64);
+  CHECK(routes.take_credit(route, 5000));
+  CHECK(routes.take_credit(route, 5000));
+}
+
 TEST_CASE("the routes of a consumer that has ended are abandoned") {
   exchange_routes routes;
   const auto first = routes.open(consumed(0, 0));

@@ -33,11 +33,12 @@ struct received {
 class recording_channel final : public exchange_channel {
 public:
   explicit recording_channel(received& into) : into_(into) {}
-  void send(std::vector<stream_element> elements, bool closes) override {
-    for (auto& element : elements)
-      into_.elements.push_back(std::move(element));
-    into_.closed = into_.closed || closes;
+  taken add(stream_element element) override {
+    const auto cost = exchange_cost(element);
+    into_.elements.push_back(std::move(element));
+    return {cost, std::nullopt};
   }
+  void flush(bool closes) override { into_.closed = into_.closed || closes; }
 
 private:
   received& into_;
@@ -123,6 +124,56 @@ TEST_CASE("without credit the producer must stop, with credit it goes on") {
 
   CHECK(part.is_available());
   CHECK(to.rows().size() == 4000);
+}
+
+TEST_CASE("rows that a channel takes only in part wait for credit like others") {
+  /// Takes a thousand rows at a time, each for one byte of credit.
+  class narrow_channel final : public exchange_channel {
+  public:
+    explicit narrow_channel(received& into) : into_(into) {}
+    taken add(stream_element element) override {
+      const auto rows = std::get<graph::record_batch>(element);
+      const auto some = std::min<std::size_t>(rows.size(), 1000);
+      into_.elements.emplace_back(rows.slice(0, some));
+      if (some == rows.size())
+        return {some, std::nullopt};
+      return {some, rows.slice(some, rows.size() - some)};
+    }
+    void flush(bool closes) override { into_.closed = into_.closed || closes; }
+
+  private:
+    received& into_;
+  };
+  received to;
+  result_partition part(made(graph::partitioner_kind::forward, 1), 1);
+  part.attach(0, std::make_unique<narrow_channel>(to), 1500);
+
+  part.emit(numbers(counting(3500)), 0);
+  part.close();
+  CHECK(to.rows() == counting(2000)); // overdraws
+  CHECK_FALSE(part.is_available());
+  CHECK_FALSE(part.is_drained());
+
+  part.add_credit(0, 1000);
+  CHECK(to.rows() == counting(3000));
+  CHECK_FALSE(to.closed);
+  part.add_credit(0, 501);
+  CHECK(to.rows() == counting(3500));
+  CHECK(to.closed);
+  CHECK(part.is_available());
+  CHECK(part.is_drained());
+}
+
+TEST_CASE("credit that another node gives without end does not overflow") {
+  received to;
+  result_partition part(made(graph::partitioner_kind::forward, 1), 1);
+  part.attach(0, std::make_unique<recording_channel>(to), ~std::uint64_t{0});
+  for (int i = 0; i < 100; ++i)
+    part.add_credit(0, ~std::uint64_t{0});
+
+  part.emit(numbers(counting(2000)), 0);
+
+  CHECK(to.rows().size() == 2000);
 }
 
 TEST_CASE("rows written before a consumer came wait for it") {

@@ -32,11 +32,12 @@ struct received {
 class recording_channel final : public exchange_channel {
 public:
   explicit recording_channel(received& into) : into_(into) {}
-  void send(std::vector<stream_element> elements, bool closes) override {
-    for (auto& element : elements)
-      into_.elements.push_back(std::move(element));
-    into_.closed = into_.closed || closes;
+  taken add(stream_element element) override {
+    const auto cost = exchange_cost(element);
+    into_.elements.push_back(std::move(element));
+    return {cost, std::nullopt};
   }
+  void flush(bool closes) override { into_.closed = into_.closed || closes; }
 
 private:
   received& into_;
