@@ -2,6 +2,7 @@
 
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/limits.hpp"
+#include "libactors/base/shared_bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,12 +23,6 @@ enum class frame_kind : std::uint16_t {
   watch = 33,
   ended = 34,
   data_first = 256, ///< from here on the data plane gives the numbers
-};
-
-/// Bytes that someone holds: cheap to copy; immutable once shared.
-struct shared_bytes {
-  byte_view view;
-  std::shared_ptr<const void> owner;
 };
 
 /// A frame to be sent. Its body may be in many pieces, which are not copied before they are

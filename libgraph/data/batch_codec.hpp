@@ -3,6 +3,7 @@
 #include "libgraph/data/record_batch.hpp"
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/result.hpp"
+#include "libactors/base/shared_bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +13,7 @@
 namespace headrace::graph {
 
 /// Writes a batch as bytes that are read in place: the buffers of its columns, each at a multiple
-/// of
-/// 64. Only selected rows, and of strings only the bytes that they name. The same rows give the
+/// of 64. Only selected rows, and of strings only the bytes that they name. The same rows give the
 /// same bytes, however they lay before. The type is not written: both ends know it.
 ///
 ///     header   magic, header size, rows, flags; then for each column (fields and elements behind
@@ -28,11 +28,18 @@ public:
   std::size_t size_bytes() const { return size_bytes_; }
   /// Fills size_bytes() bytes.
   void write_to(std::byte* out) const;
+  /// The same bytes in pieces: long runs where they lie, in buffers that the pieces hold alive;
+  /// what is between them copied into one buffer, charged to `budget` (null: not counted).
+  std::vector<shared_bytes> pieces(std::shared_ptr<memory_budget> budget) const;
 
 private:
+  template <class Writer>
+  void put(Writer& out) const;
+
   record_batch batch_;
   byte_string header_;
   std::size_t size_bytes_ = 0;
+  std::size_t shared_bytes_ = 0; ///< of them in long runs
 };
 
 /// Rows in one batch at most, in decoded bytes.

@@ -14,29 +14,94 @@ using batch_layout::values_bytes;
 
 constexpr std::size_t data_bytes_max = std::numeric_limits<std::uint32_t>::max();
 
+/// Runs that are shorter are cheaper to copy than to name.
+constexpr std::size_t shared_run_bytes_least = std::size_t{4} << 10U;
+
+std::size_t shared_bytes_of(std::size_t run) { return run < shared_run_bytes_least ? 0 : run; }
+
 /// Writes sections one after the other.
 class section_writer {
 public:
   explicit section_writer(std::byte* begin) : begin_(begin), at_(begin) {}
 
-  std::byte* here() const { return at_; }
   std::size_t size_bytes() const { return static_cast<std::size_t>(at_ - begin_); }
-  void put(const void* from, std::size_t size) {
+  /// @returns where it was put
+  std::byte* put(const void* from, std::size_t size) {
+    auto* to = at_;
     if (size > 0)
-      std::memcpy(at_, from, size);
+      std::memcpy(to, from, size);
     at_ += size;
+    return to;
   }
+  /// Puts what lies in a buffer of the batch.
+  void put_run(const void* from, std::size_t size) { put(from, size); }
   void put_zeros(std::size_t size) {
     std::memset(at_, 0, size);
     at_ += size;
   }
-  /// Fills up with zeros to a multiple of 64.
-  void end_section() { put_zeros(align(size_bytes()) - size_bytes()); }
 
 private:
   std::byte* begin_;
   std::byte* at_;
 };
+
+/// Names the long runs, and copies what is between them.
+class piece_writer {
+public:
+  /// @param copied  takes all that is copied
+  piece_writer(std::shared_ptr<const void> batch, std::shared_ptr<buffer> copied)
+      : batch_(std::move(batch)), copied_(std::move(copied)) {}
+
+  std::size_t size_bytes() const { return size_bytes_; }
+  std::byte* put(const void* from, std::size_t size) {
+    auto* to = extend(size);
+    if (size > 0)
+      std::memcpy(to, from, size);
+    return to;
+  }
+  void put_run(const void* from, std::size_t size) {
+    if (shared_bytes_of(size) == 0) {
+      put(from, size);
+      return;
+    }
+    end_copied();
+    out_.push_back({{static_cast<const char*>(from), size}, batch_});
+    size_bytes_ += size;
+  }
+  void put_zeros(std::size_t size) { std::memset(extend(size), 0, size); }
+  std::vector<shared_bytes> finish() {
+    end_copied();
+    HEADRACE_ASSERT(at_ == copied_->size_bytes(), "as many bytes copied as planned");
+    return std::move(out_);
+  }
+
+private:
+  std::byte* extend(std::size_t size) {
+    HEADRACE_ASSERT(size <= copied_->size_bytes() - at_, "no more bytes copied than planned");
+    auto* to = copied_->mutable_data() + at_;
+    at_ += size;
+    size_bytes_ += size;
+    return to;
+  }
+  void end_copied() {
+    if (at_ > begin_)
+      out_.push_back({{copied_->as<char>() + begin_, at_ - begin_}, copied_});
+    begin_ = at_;
+  }
+
+  std::shared_ptr<const void> batch_;
+  std::shared_ptr<buffer> copied_;
+  std::vector<shared_bytes> out_;
+  std::size_t begin_ = 0; ///< of what is copied and not in `out_` yet
+  std::size_t at_ = 0;
+  std::size_t size_bytes_ = 0;
+};
+
+/// Fills up with zeros to a multiple of 64.
+template <class Writer>
+void end_section(Writer& out) {
+  out.put_zeros(align(out.size_bytes()) - out.size_bytes());
+}
 
 /// Walks the long strings of a column in order, and says where each goes.
 ///
@@ -74,31 +139,37 @@ void move_slots(const column& strings, std::byte* slots) {
       [](std::size_t) {});
 }
 
-/// Copies the bytes of long strings. Neighbours that lie one behind the other go in one copy.
-void put_string_data(const column& strings, section_writer& out) {
-  const char* run = nullptr;
-  std::size_t run_bytes = 0;
-  const auto flush = [&] {
-    out.put(run, run_bytes);
-    run_bytes = 0;
+/// Gives the bytes of long strings: neighbours that lie one behind the other in one run.
+///
+/// @param run     called with (bytes, size)
+/// @param finish  called with the bytes of each data section when it is complete
+template <class Run, class Finish>
+void walk_strings(const column& strings, Run run, Finish finish) {
+  const char* begin = nullptr;
+  std::size_t size = 0;
+  const auto end_run = [&] {
+    if (size > 0)
+      run(begin, size);
+    size = 0;
   };
   place_strings(
       strings,
       [&](std::size_t row, std::uint32_t, std::uint32_t) {
         const auto value = strings.string_at(row);
-        if (run_bytes == 0 || run + run_bytes != value.data()) {
-          flush();
-          run = value.data();
+        if (size == 0 || begin + size != value.data()) {
+          end_run();
+          begin = value.data();
         }
-        run_bytes += value.size();
+        size += value.size();
       },
-      [&](std::size_t) {
-        flush();
-        out.end_section();
+      [&](std::size_t bytes) {
+        end_run();
+        finish(bytes);
       });
 }
 
-void put_validity(const column& values, section_writer& out) {
+template <class Writer>
+void put_validity(const column& values, Writer& out) {
   const auto bytes = (values.size() + 7) / 8;
   if (values.size() % 8 == 0) {
     out.put(values.validity(), bytes);
@@ -109,48 +180,55 @@ void put_validity(const column& values, section_writer& out) {
         static_cast<std::uint8_t>(values.validity()[bytes - 1] & ((1U << (values.size() % 8)) - 1));
     out.put(&last, 1);
   }
-  out.end_section();
+  end_section(out);
 }
 
-void put_column(const column& values, section_writer& out) {
-  const auto physical = values.type().physical();
+template <class Writer>
+void put_column(const column& values, Writer& out) {
   if (values.has_nulls())
     put_validity(values, out);
   const auto size = values_bytes(values.type(), values.size());
-  if (physical == physical_type::string) {
-    auto* slots = out.here();
-    out.put(values.slots(), size);
-    move_slots(values, slots);
-    out.end_section();
-    put_string_data(values, out);
+  if (values.type().physical() == physical_type::string) {
+    move_slots(values, out.put(values.slots(), size));
+    end_section(out);
+    walk_strings(
+        values, [&](const char* run, std::size_t bytes) { out.put_run(run, bytes); },
+        [&](std::size_t) { end_section(out); });
   } else if (size > 0) {
-    out.put(values.values<std::byte>(), size);
-    out.end_section();
+    out.put_run(values.values<std::byte>(), size);
+    end_section(out);
   }
   for (const auto& each : values.content().children)
     put_column(*each, out);
 }
 
-/// Describes a column in the header. @returns the bytes of its sections
-std::size_t describe_column(const column& values, byte_writer& header) {
+struct described {
+  std::size_t bytes = 0;  ///< of the sections
+  std::size_t shared = 0; ///< of these, in runs that need no copy
+};
+
+/// Describes a column in the header.
+void describe_column(const column& values, byte_writer& header, described& out) {
   header.put_varint(values.size());
   header.put(static_cast<std::uint8_t>(values.has_nulls() ? 1 : 0));
-  std::size_t out = values.has_nulls() ? align((values.size() + 7) / 8) : 0;
-  out += align(values_bytes(values.type(), values.size()));
+  const auto size = values_bytes(values.type(), values.size());
+  out.bytes += values.has_nulls() ? align((values.size() + 7) / 8) : 0;
+  out.bytes += align(size);
   if (values.type().physical() == physical_type::string) {
     std::vector<std::size_t> sections;
-    place_strings(
-        values, [](std::size_t, std::uint32_t, std::uint32_t) {},
+    walk_strings(
+        values, [&](const char*, std::size_t run) { out.shared += shared_bytes_of(run); },
         [&](std::size_t bytes) { sections.push_back(bytes); });
     header.put_varint(sections.size());
     for (const auto bytes : sections) {
       header.put_varint(bytes);
-      out += align(bytes);
+      out.bytes += align(bytes);
     }
+  } else {
+    out.shared += shared_bytes_of(size);
   }
   for (const auto& each : values.content().children)
-    out += describe_column(*each, header);
-  return out;
+    describe_column(*each, header, out);
 }
 
 } // namespace
@@ -164,36 +242,53 @@ batch_encoding::batch_encoding(const record_batch& batch)
   out.put(static_cast<std::uint8_t>(
       (batch_.timestamps() != nullptr ? batch_layout::has_timestamps : 0U) |
       (batch_.kinds() != nullptr ? batch_layout::has_kinds : 0U)));
-  std::size_t body = 0;
-  if (batch_.timestamps() != nullptr)
-    body += align(batch_.size() * sizeof(std::int64_t));
-  if (batch_.kinds() != nullptr)
-    body += align(batch_.size());
+  described body;
+  if (batch_.timestamps() != nullptr) {
+    body.bytes += align(batch_.size() * sizeof(std::int64_t));
+    body.shared += shared_bytes_of(batch_.size() * sizeof(std::int64_t));
+  }
+  if (batch_.kinds() != nullptr) {
+    body.bytes += align(batch_.size());
+    body.shared += shared_bytes_of(batch_.size());
+  }
   for (const auto& each : batch_.columns())
-    body += describe_column(*each, out);
+    describe_column(*each, out, body);
   byte_writer header(header_);
   header.put(batch_layout::magic);
   header.put(static_cast<std::uint32_t>(description.size()));
   header.put_raw(description);
-  size_bytes_ = align(header_.size()) + body + batch_layout::padding_bytes;
+  size_bytes_ = align(header_.size()) + body.bytes + batch_layout::padding_bytes;
+  shared_bytes_ = body.shared;
 }
 
-void batch_encoding::write_to(std::byte* to) const {
-  section_writer out(to);
+template <class Writer>
+void batch_encoding::put(Writer& out) const {
   out.put(header_.data(), header_.size());
-  out.end_section();
+  end_section(out);
   if (batch_.timestamps() != nullptr) {
-    out.put(batch_.timestamps(), batch_.size() * sizeof(std::int64_t));
-    out.end_section();
+    out.put_run(batch_.timestamps(), batch_.size() * sizeof(std::int64_t));
+    end_section(out);
   }
   if (batch_.kinds() != nullptr) {
-    out.put(batch_.kinds(), batch_.size());
-    out.end_section();
+    out.put_run(batch_.kinds(), batch_.size());
+    end_section(out);
   }
   for (const auto& each : batch_.columns())
     put_column(*each, out);
   out.put_zeros(batch_layout::padding_bytes);
   HEADRACE_ASSERT(out.size_bytes() == size_bytes_, "a batch of another size than planned");
+}
+
+void batch_encoding::write_to(std::byte* to) const {
+  section_writer out(to);
+  put(out);
+}
+
+std::vector<shared_bytes> batch_encoding::pieces(std::shared_ptr<memory_budget> budget) const {
+  piece_writer out(std::make_shared<const record_batch>(batch_),
+                   buffer::allocate(size_bytes_ - shared_bytes_, std::move(budget)));
+  put(out);
+  return out.finish();
 }
 
 byte_string encode_batch(const record_batch& batch) {

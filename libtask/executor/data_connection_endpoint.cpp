@@ -15,11 +15,7 @@ actors::outgoing_frame to_link(encoded_frame frame) {
   actors::outgoing_frame out;
   out.kind = frame_of_routes;
   out.header = std::move(frame.header);
-  out.body.reserve(frame.body.size());
-  for (auto& part : frame.body) {
-    const auto filled = (part->size_bytes() + 63) / 64 * 64;
-    out.body.push_back({{part->as<char>(), filled}, std::move(part)});
-  }
+  out.body = std::move(frame.body);
   return out;
 }
 

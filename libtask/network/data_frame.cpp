@@ -30,7 +30,7 @@ void write_element(schema::StreamElement::Builder out, const wire_element& eleme
   const auto& content = element.content;
   if (const auto* batch = std::get_if<wire_batch>(&content)) {
     auto to = out.initBatch();
-    to.setSizeBytes(batch->bytes->size_bytes());
+    to.setSizeBytes(batch->size_bytes);
     to.setRawBytes(batch->raw_bytes);
   } else if (const auto* mark = std::get_if<graph::watermark>(&content)) {
     out.setWatermarkMs(mark->time_ms);
@@ -58,13 +58,13 @@ public:
       : body_(body), owner_(owner) {}
 
   bool at_end() const { return at_ == body_.size(); }
-  result<graph::buffer_ptr> take(std::uint64_t size) {
+  result<shared_bytes> take(std::uint64_t size) {
     const auto left = body_.size() - at_;
     if (size > left || align(static_cast<std::size_t>(size)) > left)
       return malformed("a batch beyond the end of the body");
-    auto out = graph::buffer::wrap(body_.substr(at_, static_cast<std::size_t>(size)), owner_);
+    shared_bytes out{body_.substr(at_, static_cast<std::size_t>(size)), owner_};
     at_ += align(static_cast<std::size_t>(size));
-    return graph::buffer_ptr(std::move(out));
+    return out;
   }
   std::size_t size_bytes() const { return body_.size(); }
 
@@ -88,7 +88,9 @@ result<wire_element> read_element(schema::StreamElement::Reader in, body_reader&
       return malformed("a batch of more bytes than allowed");
     if (std::max(batch.raw_bytes, from.getSizeBytes()) > out.cost)
       return malformed("a batch that costs less than its bytes");
-    HEADRACE_TRY(batch.bytes, body.take(from.getSizeBytes()));
+    HEADRACE_TRY(auto bytes, body.take(from.getSizeBytes()));
+    batch.pieces.push_back(std::move(bytes));
+    batch.size_bytes = static_cast<std::size_t>(from.getSizeBytes());
     batch.pinned_bytes = body.size_bytes();
     out.content = std::move(batch);
     return out;
@@ -154,6 +156,15 @@ status read_controls(schema::DataFrame::Reader in, data_frame& out) {
   return {};
 }
 
+/// Up to the next multiple of 64.
+void fill_up(encoded_frame& made) {
+  static constexpr char zeros[graph::batch_layout::alignment_bytes] = {};
+  const auto missing = align(made.body_bytes) - made.body_bytes;
+  if (missing > 0)
+    made.body.push_back({{zeros, missing}, nullptr});
+  made.body_bytes += missing;
+}
+
 void write_pieces(schema::DataFrame::Builder out, const data_frame& frame, encoded_frame& made) {
   if (frame.pieces.empty())
     return;
@@ -167,8 +178,9 @@ void write_pieces(schema::DataFrame::Builder out, const data_frame& frame, encod
       const auto& element = piece.elements[k];
       write_element(elements[k], element);
       if (const auto* batch = std::get_if<wire_batch>(&element.content)) {
-        made.body.push_back(batch->bytes);
-        made.body_bytes += body_bytes(element);
+        made.body.insert(made.body.end(), batch->pieces.begin(), batch->pieces.end());
+        made.body_bytes += batch->size_bytes;
+        fill_up(made);
       }
     }
   }
@@ -216,12 +228,11 @@ encoded_frame encode_frame(const data_frame& frame) {
   write_pieces(*builder, frame, made);
   const auto finished = builder.finish();
   const auto words = finished.untyped().words().asBytes();
-  const auto filled = align(words.size());
-  auto first = graph::buffer::allocate(filled);
+  const auto first = graph::buffer::allocate(align(words.size()));
   std::memcpy(first->mutable_data(), words.begin(), words.size());
-  std::memset(first->mutable_data() + words.size(), 0, filled - words.size());
-  made.body.front() = std::move(first);
-  made.body_bytes += filled;
+  std::memset(first->mutable_data() + words.size(), 0, first->size_bytes() - words.size());
+  made.body.front() = {{first->as<char>(), first->size_bytes()}, first};
+  made.body_bytes += first->size_bytes();
   byte_writer(made.header).put(static_cast<std::uint32_t>(words.size()));
   return made;
 }

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "libtask/network/wire_element.hpp"
-#include "libgraph/data/buffer.hpp"
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/error.hpp"
 #include "libactors/base/ids.hpp"
+#include "libactors/base/shared_bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -54,12 +54,12 @@ struct data_frame {
 };
 
 /// A frame as bytes. The header says how many bytes of words the body begins with: those may be
-/// more than a header may have. Behind the words come the batches. Each buffer of the body is
-/// filled up to a multiple of 64 (see `wire_batch`).
+/// more than a header may have. Behind the words come the batches. Each begins at a multiple of 64,
+/// with zeros before it.
 struct encoded_frame {
   byte_string header;
-  std::vector<graph::buffer_ptr> body;
-  std::size_t body_bytes = 0; ///< with what fills it
+  std::vector<shared_bytes> body; ///< in pieces, one behind the other
+  std::size_t body_bytes = 0;
 };
 encoded_frame encode_frame(const data_frame& frame);
 

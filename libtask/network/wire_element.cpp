@@ -25,38 +25,62 @@ struct context_deleter {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
-std::shared_ptr<graph::buffer> filled_buffer(std::size_t size,
-                                             std::shared_ptr<graph::memory_budget> budget) {
-  auto out = graph::buffer::allocate(size, std::move(budget));
-  // A buffer has 64 readable bytes behind its end.
-  std::memset(out->mutable_data() + size, 0, align(size) - size);
-  return out;
-}
-
 /// None when it would not become a tenth smaller at least.
-graph::buffer_ptr compress(const graph::buffer& raw,
-                           const std::shared_ptr<graph::memory_budget>& budget) {
+std::shared_ptr<graph::buffer> compress(const graph::batch_encoding& encoding,
+                                        const std::shared_ptr<graph::memory_budget>& budget) {
   thread_local const std::unique_ptr<ZSTD_CCtx, context_deleter> context(ZSTD_createCCtx());
+  thread_local std::vector<std::byte> raw;
   thread_local byte_string scratch;
-  scratch.resize(raw.size_bytes() - raw.size_bytes() / 10);
+  raw.resize(encoding.size_bytes());
+  encoding.write_to(raw.data());
+  scratch.resize(raw.size() - raw.size() / 10);
   const auto written = ZSTD_compressCCtx(context.get(), scratch.data(), scratch.size(), raw.data(),
-                                         raw.size_bytes(), compression_level);
+                                         raw.size(), compression_level);
   if (ZSTD_isError(written) != 0)
     return nullptr;
-  auto out = filled_buffer(written, budget);
+  auto out = graph::buffer::allocate(written, budget);
   std::memcpy(out->mutable_data(), scratch.data(), written);
   return out;
 }
 
-result<graph::buffer_ptr> decompress(const wire_batch& batch,
+wire_batch write(const graph::batch_encoding& encoding, const wire_options& options,
+                 const std::shared_ptr<graph::memory_budget>& budget) {
+  wire_batch made;
+  if (options.compresses && encoding.size_bytes() >= options.compressed_from_bytes) {
+    if (const auto smaller = compress(encoding, budget)) {
+      made.pieces.push_back({{smaller->as<char>(), smaller->size_bytes()}, smaller});
+      made.size_bytes = smaller->size_bytes();
+      made.raw_bytes = encoding.size_bytes();
+      return made;
+    }
+  }
+  made.pieces = encoding.pieces(budget);
+  made.size_bytes = encoding.size_bytes();
+  return made;
+}
+
+/// The bytes of a batch in one piece.
+shared_bytes joined(const wire_batch& batch, const std::shared_ptr<graph::memory_budget>& budget) {
+  if (batch.pieces.size() == 1)
+    return batch.pieces.front();
+  const auto copy = graph::buffer::allocate(batch.size_bytes, budget);
+  auto* at = copy->mutable_data();
+  for (const auto& piece : batch.pieces) {
+    std::memcpy(at, piece.view.data(), piece.view.size());
+    at += piece.view.size();
+  }
+  return {{copy->as<char>(), copy->size_bytes()}, copy};
+}
+
+result<graph::buffer_ptr> decompress(byte_view bytes, std::uint64_t raw_bytes,
                                      const std::shared_ptr<graph::memory_budget>& budget) {
   thread_local const std::unique_ptr<ZSTD_DCtx, context_deleter> context(ZSTD_createDCtx());
-  if (batch.raw_bytes > wire_batch_bytes_max ||
-      ZSTD_getFrameContentSize(batch.bytes->data(), batch.bytes->size_bytes()) != batch.raw_bytes)
+  if (raw_bytes > wire_batch_bytes_max ||
+      ZSTD_getFrameContentSize(bytes.data(), bytes.size()) != raw_bytes)
     return error(errc::malformed_message, "compressed batch of another size than it says");
-  auto out = graph::buffer::allocate(static_cast<std::size_t>(batch.raw_bytes), budget);
+  auto out = graph::buffer::allocate(static_cast<std::size_t>(raw_bytes), budget);
   const auto got = ZSTD_decompressDCtx(context.get(), out->mutable_data(), out->size_bytes(),
-                                       batch.bytes->data(), batch.bytes->size_bytes());
+                                       bytes.data(), bytes.size());
   if (ZSTD_isError(got) != 0 || got != out->size_bytes())
     return error(errc::malformed_message, "batch does not decompress to its size");
   return graph::buffer_ptr(std::move(out));
@@ -65,51 +89,33 @@ result<graph::buffer_ptr> decompress(const wire_batch& batch,
 /// Holds a frame alive, and counts the part of it that a batch takes.
 class charged_part {
 public:
-  charged_part(graph::buffer_ptr part, std::shared_ptr<graph::memory_budget> budget)
+  charged_part(shared_bytes part, std::shared_ptr<graph::memory_budget> budget)
       : part_(std::move(part)), budget_(std::move(budget)) {
-    budget_->charge(part_->size_bytes());
+    budget_->charge(part_.view.size());
   }
-  ~charged_part() { budget_->release(part_->size_bytes()); }
+  ~charged_part() { budget_->release(part_.view.size()); }
   charged_part(const charged_part&) = delete;
   charged_part& operator=(const charged_part&) = delete;
 
 private:
-  graph::buffer_ptr part_;
+  shared_bytes part_;
   std::shared_ptr<graph::memory_budget> budget_;
 };
 
 result<graph::record_batch> decode(const wire_batch& batch, const graph::row_type_ptr& type,
                                    const std::shared_ptr<graph::memory_budget>& budget) {
-  graph::buffer_ptr bytes = batch.bytes;
-  std::shared_ptr<const void> owner;
+  auto bytes = joined(batch, budget);
   if (batch.raw_bytes > 0) {
-    HEADRACE_TRY(bytes, decompress(batch, budget));
-    owner = bytes;
-  } else if (bytes->size_bytes() < batch.pinned_bytes / 4) {
-    auto copy = graph::buffer::allocate(bytes->size_bytes(), budget);
-    std::memcpy(copy->mutable_data(), bytes->data(), bytes->size_bytes());
-    bytes = std::move(copy);
-    owner = bytes;
-  } else if (budget != nullptr) {
-    owner = std::make_shared<charged_part>(bytes, budget);
-  } else {
-    owner = bytes;
+    HEADRACE_TRY(auto raw, decompress(bytes.view, batch.raw_bytes, budget));
+    bytes = {{raw->as<char>(), raw->size_bytes()}, raw};
+  } else if (batch.pieces.size() == 1 && batch.size_bytes < batch.pinned_bytes / 4) {
+    const auto copy = graph::buffer::allocate(batch.size_bytes, budget);
+    std::memcpy(copy->mutable_data(), bytes.view.data(), bytes.view.size());
+    bytes = {{copy->as<char>(), copy->size_bytes()}, copy};
+  } else if (batch.pieces.size() == 1 && budget != nullptr) {
+    bytes.owner = std::make_shared<charged_part>(bytes, budget);
   }
-  return graph::decode_batch(type, {bytes->as<char>(), bytes->size_bytes()}, std::move(owner));
-}
-
-wire_batch write(const graph::batch_encoding& encoding, const wire_options& options,
-                 const std::shared_ptr<graph::memory_budget>& budget) {
-  auto raw = filled_buffer(encoding.size_bytes(), budget);
-  encoding.write_to(raw->mutable_data());
-  wire_batch made;
-  if (options.compresses && raw->size_bytes() >= options.compressed_from_bytes)
-    made.bytes = compress(*raw, budget);
-  if (made.bytes == nullptr)
-    made.bytes = std::move(raw);
-  else
-    made.raw_bytes = encoding.size_bytes();
-  return made;
+  return graph::decode_batch(type, bytes.view, std::move(bytes.owner));
 }
 
 result<encoded_element> encode_batch(const graph::record_batch& all, const wire_options& options,
@@ -137,7 +143,7 @@ result<encoded_element> encode_batch(const graph::record_batch& all, const wire_
 
 std::size_t body_bytes(const wire_element& element) {
   const auto* batch = std::get_if<wire_batch>(&element.content);
-  return batch == nullptr ? 0 : align(batch->bytes->size_bytes());
+  return batch == nullptr ? 0 : align(batch->size_bytes);
 }
 
 result<encoded_element> encode_element(const graph::stream_element& element,

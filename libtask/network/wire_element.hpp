@@ -4,6 +4,7 @@
 #include "libgraph/data/record_batch.hpp"
 #include "libgraph/data/stream_element.hpp"
 #include "libactors/base/result.hpp"
+#include "libactors/base/shared_bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -14,12 +15,12 @@
 
 namespace headrace::task {
 
-/// A batch as `graph::batch_encoding` wrote it, perhaps compressed. What is to be sent is filled
-/// with zeros up to a multiple of 64 behind its end.
+/// A batch as `graph::batch_encoding` wrote it, perhaps compressed.
 struct wire_batch {
-  graph::buffer_ptr bytes;
-  std::uint64_t raw_bytes = 0;    ///< before compression; 0: not compressed
-  std::uint64_t pinned_bytes = 0; ///< received: of the frame that `bytes` hold alive
+  std::vector<shared_bytes> pieces; ///< one behind the other; of a received one: one
+  std::size_t size_bytes = 0;       ///< of all pieces
+  std::uint64_t raw_bytes = 0;      ///< before compression; 0: not compressed
+  std::uint64_t pinned_bytes = 0;   ///< received: of the frame that holds it
 };
 
 /// An element on its way to another process.
@@ -31,7 +32,7 @@ struct wire_element {
   /// decoded may differ, and what is given back must not.
   std::uint64_t cost = 0;
 };
-/// Bytes that it takes in a frame's body.
+/// Bytes that it takes in a frame's body, with what fills it up to a multiple of 64.
 std::size_t body_bytes(const wire_element& element);
 
 /// How batches are written.
@@ -49,8 +50,9 @@ struct encoded_element {
   wire_element element;
   std::optional<graph::record_batch> rest; ///< the rows that did not go into it
 };
-/// Writes an element for the wire; of a batch as many of its first rows as `bytes_max` allows. Rows
-/// are copied once, into a buffer charged to `budget` (null: not counted).
+/// Writes an element for the wire; of a batch as many of its first rows as `bytes_max` allows. Long
+/// runs of values stay in the batch's buffers; what is copied or compressed is charged to `budget`
+/// (null: not counted).
 /// @errors message_too_large  one row of more than `bytes_max`
 result<encoded_element> encode_element(const graph::stream_element& element,
                                        const wire_options& options,

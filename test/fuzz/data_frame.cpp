@@ -29,10 +29,9 @@ body body_of(const encoded_frame& frame) {
   body out(frame.body_bytes);
   std::size_t at = 0;
   for (const auto& part : frame.body) {
-    const auto size = (part->size_bytes() + 63) / 64 * 64;
-    HEADRACE_ASSERT(at + size <= frame.body_bytes, "a body of the size that it says");
-    std::memcpy(out.bytes->mutable_data() + at, part->data(), size);
-    at += size;
+    HEADRACE_ASSERT(at + part.view.size() <= frame.body_bytes, "a body of the size that it says");
+    std::memcpy(out.bytes->mutable_data() + at, part.view.data(), part.view.size());
+    at += part.view.size();
   }
   HEADRACE_ASSERT(at == frame.body_bytes, "a body of the size that it says");
   return out;

@@ -29,6 +29,29 @@ TEST_CASE("a batch comes back from its bytes") {
   }
 }
 
+TEST_CASE("the pieces of a batch are its bytes, and outlive it") {
+  dice random(seed() + 63);
+  std::size_t several = 0;
+  for (int round = 0; round < 200; ++round) {
+    const auto type = random_row_type(random);
+    std::vector<std::string> texts;
+    std::vector<shared_bytes> pieces;
+    byte_string bytes;
+    {
+      const auto batch = random_batch(random, type, random.below(3000), variety::many, texts);
+      bytes = encode_batch(batch);
+      pieces = batch_encoding(batch).pieces(nullptr);
+    }
+
+    byte_string joined;
+    for (const auto& piece : pieces)
+      joined += piece.view;
+    CHECK(joined == bytes);
+    several += pieces.size() > 1 ? 1 : 0;
+  }
+  CHECK(several > 0);
+}
+
 TEST_CASE("aligned bytes with an owner are read in place") {
   dice random(seed() + 61);
   const auto type = std::make_shared<const logical_type>(logical_type::row(

@@ -305,7 +305,7 @@ TEST_CASE("a frame that breaks the protocol closes the link") {
   data_frame wrong;
   wrong.pieces.push_back({99, {}, false}); // a route that nobody has asked for
   const auto made = encode_frame(wrong);
-  both.board.spoil_next(made.header, byte_string(made.body[0]->as<char>(), made.body_bytes));
+  both.board.spoil_next(made.header, byte_string(made.body[0].view));
   send(*channel, {numbers({1})}, false);
   both.run();
 

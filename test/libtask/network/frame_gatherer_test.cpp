@@ -18,7 +18,7 @@ wire_element mark(std::int64_t time_ms) { return {graph::watermark{time_ms}, 64}
 
 wire_element bytes(std::size_t size) {
   wire_batch batch;
-  batch.bytes = graph::buffer::allocate(size);
+  batch.size_bytes = size;
   return {std::move(batch), size};
 }
 
