@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace headrace::actors {
@@ -46,6 +47,9 @@ public:
   aligned_bytes() = default;
   /// Not initialized. @errors none: throws std::bad_alloc
   explicit aligned_bytes(std::size_t size);
+  /// Takes over `memory`, which begins at a multiple of 64.
+  aligned_bytes(std::shared_ptr<char[]> memory, std::size_t size)
+      : data_(std::move(memory)), size_(size) {}
 
   char* data() { return data_.get(); }
   byte_view view() const { return {data_.get(), size_}; }

@@ -81,7 +81,7 @@ status frame_decoder::check(const frame_prefix& prefix) const {
 
 void frame_decoder::grow_body(std::size_t capacity) {
   capacity = std::min<std::size_t>(capacity, prefix_->body_bytes);
-  aligned_bytes larger(capacity);
+  auto larger = pool_ ? pool_->take(capacity) : aligned_bytes(capacity);
   if (body_filled_ > 0) {
     std::memcpy(larger.data(), body_.data(), body_filled_);
   }

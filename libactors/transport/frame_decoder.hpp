@@ -1,10 +1,13 @@
 #pragma once
 
+#include "libactors/transport/body_pool.hpp"
 #include "libactors/transport/frame.hpp"
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace headrace::actors {
@@ -18,7 +21,9 @@ namespace headrace::actors {
 /// bytes that have come, or as large as they are. Pure; one thread.
 class frame_decoder {
 public:
-  explicit frame_decoder(frame_limits limits) : limits_(limits) {}
+  /// @param pool  gives the memory of bodies; none: each gets fresh memory
+  explicit frame_decoder(frame_limits limits, std::shared_ptr<body_pool> pool = nullptr)
+      : limits_(limits), pool_(std::move(pool)) {}
 
   /// For the frames that `next` has not given yet.
   void set_limits(frame_limits limits) { limits_ = limits; }
@@ -47,6 +52,7 @@ private:
   void grow_body(std::size_t capacity);
 
   frame_limits limits_;
+  std::shared_ptr<body_pool> pool_;
   std::vector<char> staged_; ///< prefix, header, and what came with them
   std::size_t begin_ = 0;
   std::size_t end_ = 0;

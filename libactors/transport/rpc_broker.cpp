@@ -188,7 +188,8 @@ void rpc_broker::accept(socket_handle accepted) {
     return;
   }
   const int fd = accepted.release();
-  auto made = caf::make_counted<socket_scribe>(loop(), fd, make_channel(fd, false), receiver);
+  auto made =
+      caf::make_counted<socket_scribe>(loop(), fd, make_channel(fd, false), receiver, bodies_);
   hub_.adopt(receiver, made->connection());
   add_scribe(made);
   made->launch(true);
@@ -203,8 +204,8 @@ rpc_broker::connect(const socket_address& where, std::shared_ptr<opening_receive
     return failed;
   }
   const int fd = begun->release();
-  auto made =
-      caf::make_counted<socket_scribe>(loop(), fd, make_channel(fd, true), std::move(receiver));
+  auto made = caf::make_counted<socket_scribe>(loop(), fd, make_channel(fd, true),
+                                               std::move(receiver), bodies_);
   add_scribe(made);
   made->launch(false);
   return made->connection();

@@ -2,6 +2,7 @@
 
 #include "libactors/rpc/caf_types.hpp"
 #include "libactors/rpc/node.hpp"
+#include "libactors/transport/body_pool.hpp"
 #include "libactors/transport/hub.hpp"
 #include "libactors/transport/rpc_settings.hpp"
 #include "libactors/transport/rpc_system.hpp"
@@ -104,6 +105,7 @@ private:
   std::shared_ptr<rpc_shared> shared_;
   hub hub_;
   socket_handle listening_;
+  std::shared_ptr<body_pool> bodies_ = std::make_shared<body_pool>(); ///< of all connections
   caf::io::accept_handle door_;
 };
 

@@ -20,10 +20,12 @@ constexpr std::size_t pieces_max = 64;
 
 socket_scribe::socket_scribe(caf::io::network::default_multiplexer& loop, int fd,
                              std::unique_ptr<byte_channel> channel,
-                             std::shared_ptr<opening_receiver> receiver)
+                             std::shared_ptr<opening_receiver> receiver,
+                             std::shared_ptr<body_pool> bodies)
     : scribe(caf::io::network::conn_hdl_from_socket(fd)), handler_(loop, fd, *this),
       channel_(std::move(channel)), receiver_(std::move(receiver)),
-      connection_(std::make_shared<socket_connection>(*this)) {
+      connection_(std::make_shared<socket_connection>(*this)),
+      decoder_(unauthenticated_limits(), std::move(bodies)) {
   connection_->loop_ = &loop;
   tune(fd);
 }

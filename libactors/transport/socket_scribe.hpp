@@ -25,7 +25,8 @@ class socket_connection;
 class socket_scribe final : public caf::io::scribe {
 public:
   socket_scribe(caf::io::network::default_multiplexer& loop, int fd,
-                std::unique_ptr<byte_channel> channel, std::shared_ptr<opening_receiver> receiver);
+                std::unique_ptr<byte_channel> channel, std::shared_ptr<opening_receiver> receiver,
+                std::shared_ptr<body_pool> bodies);
   ~socket_scribe() override;
 
   /// Begins to wait for events. After it was added to its broker.
@@ -78,7 +79,7 @@ private:
   std::shared_ptr<opening_receiver> receiver_;
   std::shared_ptr<socket_connection> connection_;
   phase phase_ = phase::connecting;
-  frame_decoder decoder_{unauthenticated_limits()};
+  frame_decoder decoder_;
   write_queue queue_;
   std::vector<outgoing_frame> taken_;
   std::optional<error> closing_; ///< closes when the queue is empty
