@@ -1,6 +1,9 @@
 // Measures one channel between two processes on this machine: a result partition writes batches, a
-// consumer reads them in place and gives credit back. Beside it, in the same run, a plain pair of
-// sockets moves frames of the same size. Prints one JSON line a measurement.
+// consumer with an input gate reads them in place and gives credit back. Beside it, in the same
+// run, a plain pair of sockets moves the same frames, under TLS or compressed where the exchange
+// is. No side looks at the values. Prints one JSON line a workload, with the median of the repeats.
+//
+//     remote_exchange_bench [MEGABYTES] [--repeats N] [--tls CERTIFICATE KEY CA]
 
 #include "libtask/executor/data_connection_endpoint.hpp"
 #include "libtask/executor/rpc_data_network.hpp"
@@ -15,6 +18,10 @@
 #include "libactors/rpc/node.hpp"
 #include "libactors/transport/rpc_system.hpp"
 
+#include <openssl/ssl.h>
+#include <zstd.h>
+
+#include <algorithm>
 #include <arpa/inet.h>
 #include <chrono>
 #include <cstdio>
@@ -246,8 +253,10 @@ private:
 
 /// What a process has of its own.
 struct bench_node {
-  bench_node() : under(actors::make_node({})) {
-    auto started = actors::rpc_system::start(*under, {});
+  explicit bench_node(const actors::tls_files& tls) : under(actors::make_node({})) {
+    actors::rpc_settings settings;
+    settings.tls = tls;
+    auto started = actors::rpc_system::start(*under, settings);
     if (!started)
       fail(to_string(started.error()));
     rpc = std::move(*started);
@@ -288,8 +297,9 @@ struct greeting {
   std::uint16_t port = 0;
 };
 
-void produce(const workload& work, int to_consumer, int from_consumer) {
-  bench_node self;
+void produce(const workload& work, const actors::tls_files& tls, int to_consumer,
+             int from_consumer) {
+  bench_node self(tls);
   std::promise<actors::actor_ref> unused;
   self.spawn(std::make_unique<bench_producer>(self.directory, work), "producer",
              actors::placement::shared);
@@ -301,16 +311,11 @@ void produce(const workload& work, int to_consumer, int from_consumer) {
   get(from_consumer, &bye, 1);
 }
 
-void report(const char* name, const char* what, double bytes, double elapsed) {
-  std::printf("{\"bench\":\"remote_exchange\",\"name\":\"%s\",\"over\":\"%s\",\"mb_per_s\":%.0f}\n",
-              name, what, bytes / elapsed / 1e6);
-  std::fflush(stdout);
-}
-
-double consume(const workload& work, int to_producer, int from_producer) {
+double consume(const workload& work, const actors::tls_files& tls, int to_producer,
+               int from_producer) {
   greeting producer;
   get(from_producer, &producer, sizeof(producer));
-  bench_node self;
+  bench_node self(tls);
   std::promise<std::size_t> done;
   std::promise<actors::actor_ref> connection;
   self.spawn(std::make_unique<bench_consumer>(self.directory, work.type, done), "consumer",
@@ -335,14 +340,14 @@ double consume(const workload& work, int to_producer, int from_producer) {
   return elapsed;
 }
 
-double over_exchange(const workload& work) {
+double over_exchange(const workload& work, const actors::tls_files& tls) {
   int down[2];
   int up[2];
   if (::pipe(down) != 0 || ::pipe(up) != 0)
     std::exit(1);
   const auto child = ::fork(); // before any thread
   if (child == 0) {
-    produce(work, up[1], down[0]);
+    produce(work, tls, up[1], down[0]);
     std::exit(0);
   }
   const auto elapsed_child = [&] {
@@ -352,7 +357,7 @@ double over_exchange(const workload& work) {
     // A process of its own too, so that the next fork finds no thread.
     const auto consumer = ::fork();
     if (consumer == 0) {
-      const auto elapsed = consume(work, down[1], up[0]);
+      const auto elapsed = consume(work, tls, down[1], up[0]);
       put(elapsed_pipe[1], &elapsed, sizeof(elapsed));
       std::exit(0);
     }
@@ -365,10 +370,105 @@ double over_exchange(const workload& work) {
   return elapsed_child;
 }
 
-/// Frames of one batch over a bare TCP connection: written from one buffer, read into new ones.
-double over_sockets(const workload& work) {
-  const auto frame_bytes = work.frame_bytes;
-  const auto frames = work.batches;
+/// A connected socket that blocks, bare or under TLS.
+class socket_stream {
+public:
+  socket_stream(int fd, SSL_CTX* tls, bool is_dialed) : fd_(fd) {
+    if (tls == nullptr)
+      return;
+    session_.reset(SSL_new(tls));
+    SSL_set_fd(session_.get(), fd);
+    if ((is_dialed ? SSL_connect(session_.get()) : SSL_accept(session_.get())) != 1)
+      fail("no TLS session");
+  }
+  void write(const char* from, std::size_t size) {
+    while (size > 0) {
+      std::size_t moved = 0;
+      if (session_)
+        SSL_write_ex(session_.get(), from, size, &moved);
+      else
+        moved = static_cast<std::size_t>(std::max<ssize_t>(::write(fd_, from, size), 0));
+      if (moved == 0)
+        std::exit(1);
+      from += moved;
+      size -= moved;
+    }
+  }
+  void read(char* to, std::size_t size) {
+    while (size > 0) {
+      std::size_t moved = 0;
+      if (session_)
+        SSL_read_ex(session_.get(), to, size, &moved);
+      else
+        moved = static_cast<std::size_t>(std::max<ssize_t>(::read(fd_, to, size), 0));
+      if (moved == 0)
+        std::exit(1);
+      to += moved;
+      size -= moved;
+    }
+  }
+
+private:
+  struct deleter {
+    void operator()(SSL* gone) const { SSL_free(gone); }
+  };
+  int fd_;
+  std::unique_ptr<SSL, deleter> session_;
+};
+
+SSL_CTX* plain_tls(const actors::tls_files& files) {
+  if (files.is_none())
+    return nullptr;
+  SSL_CTX* out = SSL_CTX_new(TLS_method());
+  SSL_CTX_set_min_proto_version(out, TLS1_3_VERSION);
+  SSL_CTX_set_num_tickets(out, 0); // nobody would read them
+  if (SSL_CTX_use_certificate_chain_file(out, files.certificate.c_str()) != 1 ||
+      SSL_CTX_use_PrivateKey_file(out, files.key.c_str(), SSL_FILETYPE_PEM) != 1)
+    fail("certificate or key cannot be read");
+  return out;
+}
+
+/// Writes a frame again and again, compressing it each time where the workload says so.
+void write_frames(const workload& work, socket_stream& to) {
+  const graph::batch_encoding encoding(make_batch(work.type));
+  const auto frame = graph::buffer::allocate(encoding.size_bytes());
+  encoding.write_to(frame->mutable_data());
+  std::vector<char> compressed(ZSTD_compressBound(frame->size_bytes()));
+  ZSTD_CCtx* context = ZSTD_createCCtx();
+  for (std::size_t i = 0; i < work.batches; ++i) {
+    if (!work.compresses) {
+      to.write(frame->as<char>(), frame->size_bytes());
+      continue;
+    }
+    const std::uint64_t size = ZSTD_compressCCtx(context, compressed.data(), compressed.size(),
+                                                 frame->data(), frame->size_bytes(), 1);
+    to.write(reinterpret_cast<const char*>(&size), sizeof(size));
+    to.write(compressed.data(), size);
+  }
+}
+
+/// Reads each frame into a buffer of its own.
+void read_frames(const workload& work, socket_stream& from) {
+  std::vector<char> compressed(ZSTD_compressBound(work.frame_bytes));
+  ZSTD_DCtx* context = ZSTD_createDCtx();
+  for (std::size_t i = 0; i < work.batches; ++i) {
+    const auto frame = graph::buffer::allocate(work.frame_bytes);
+    if (!work.compresses) {
+      from.read(reinterpret_cast<char*>(frame->mutable_data()), work.frame_bytes);
+      continue;
+    }
+    std::uint64_t size = 0;
+    from.read(reinterpret_cast<char*>(&size), sizeof(size));
+    from.read(compressed.data(), size);
+    if (ZSTD_decompressDCtx(context, frame->mutable_data(), work.frame_bytes, compressed.data(),
+                            size) != work.frame_bytes)
+      fail("a frame does not decompress");
+  }
+}
+
+/// The same frames over a bare TCP connection between two processes of one thread each, without
+/// credit, actors or formats.
+double over_sockets(const workload& work, const actors::tls_files& tls) {
   const int listening = ::socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in where{};
   where.sin_family = AF_INET;
@@ -385,22 +485,14 @@ double over_sockets(const workload& work) {
     if (::connect(fd, address, length) != 0)
       std::exit(1);
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-    const std::vector<char> frame(frame_bytes, 'x');
-    for (std::size_t i = 0; i < frames; ++i)
-      for (std::size_t at = 0; at < frame_bytes;) {
-        const auto written = ::write(fd, frame.data() + at, frame_bytes - at);
-        if (written <= 0)
-          std::exit(1);
-        at += static_cast<std::size_t>(written);
-      }
+    socket_stream to(fd, plain_tls(tls), true);
+    write_frames(work, to);
     std::exit(0);
   }
   const int fd = ::accept(listening, nullptr, nullptr);
+  socket_stream from(fd, plain_tls(tls), false);
   const auto begin = bench_clock::now();
-  for (std::size_t i = 0; i < frames; ++i) {
-    const auto frame = graph::buffer::allocate(frame_bytes);
-    get(fd, frame->mutable_data(), frame_bytes);
-  }
+  read_frames(work, from);
   const auto elapsed = seconds(bench_clock::now() - begin).count();
   ::close(fd);
   ::close(listening);
@@ -408,23 +500,55 @@ double over_sockets(const workload& work) {
   return elapsed;
 }
 
+void measure(const workload& work, const actors::tls_files& tls, int repeats) {
+  const auto bytes = static_cast<double>(work.batches * work.frame_bytes) / 1e6;
+  std::vector<double> plain;
+  std::vector<double> exchanged;
+  for (int i = 0; i < repeats; ++i) {
+    plain.push_back(bytes / over_sockets(work, tls));
+    exchanged.push_back(bytes / over_exchange(work, tls));
+  }
+  std::sort(plain.begin(), plain.end());
+  std::sort(exchanged.begin(), exchanged.end());
+  const auto middle = static_cast<std::size_t>(repeats / 2);
+  std::printf("{\"bench\":\"remote_exchange\",\"name\":\"%s\",\"tls\":%s,\"zstd\":%s,"
+              "\"frame_bytes\":%zu,\"plain_socket_mb_per_s\":%.0f,\"exchange_mb_per_s\":%.0f,"
+              "\"ratio\":%.2f}\n",
+              work.name, tls.is_none() ? "false" : "true", work.compresses ? "true" : "false",
+              work.frame_bytes, plain[middle], exchanged[middle],
+              exchanged[middle] / plain[middle]);
+  std::fflush(stdout);
+}
+
 } // namespace
 } // namespace headrace::task
 
 int main(int argc, char** argv) {
   using namespace headrace::task;
-  const std::size_t total = (argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 2000) * 1'000'000;
+  headrace::actors::tls_files tls;
+  std::size_t megabytes = 2000;
+  int repeats = 5;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--tls") == 0 && i + 3 < argc) {
+      tls = {.certificate = argv[i + 1], .key = argv[i + 2], .ca = argv[i + 3]};
+      i += 3;
+    } else if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) {
+      repeats = std::max(std::atoi(argv[++i]), 1);
+    } else if (megabytes = std::strtoull(argv[i], nullptr, 10); megabytes == 0) {
+      std::fprintf(stderr, "usage: remote_exchange_bench [MEGABYTES] [--repeats N] "
+                           "[--tls CERTIFICATE KEY CA]\n");
+      return 2;
+    }
+  }
   std::vector<workload> workloads{{"numbers", number_type(), false},
                                   {"texts", text_type(), false},
-                                  {"texts, zstd", text_type(), true}};
+                                  {"texts", text_type(), true}};
   for (auto& work : workloads) {
     work.frame_bytes = headrace::graph::batch_encoding(make_batch(work.type)).size_bytes();
-    work.batches = total / work.frame_bytes;
-    const auto bytes = static_cast<double>(work.batches * work.frame_bytes);
-    for (int repeat = 0; repeat < 3; ++repeat) {
-      report(work.name, "sockets", bytes, over_sockets(work));
-      report(work.name, "exchange", bytes, over_exchange(work));
-    }
+    work.batches = megabytes * 1'000'000 / work.frame_bytes;
+    measure(work, {}, repeats);
+    if (!tls.is_none())
+      measure(work, tls, repeats);
   }
   return 0;
 }
