@@ -10,16 +10,19 @@ namespace headrace::task {
 
 namespace {
 
-constexpr std::size_t window_bytes_most = std::size_t{1} << 20U;
-constexpr std::size_t window_bytes_least = std::size_t{128} << 10U;
-constexpr std::size_t gate_bytes = std::size_t{16} << 20U; ///< of all windows together, about
+constexpr std::size_t remote_window_bytes = std::size_t{4} << 20U; ///< at most
+constexpr std::size_t usual_window_bytes = std::size_t{1} << 20U;
+constexpr std::size_t least_window_bytes = std::size_t{128} << 10U;
+/// Of all windows together, as long as each has its least.
+constexpr std::size_t gate_bytes = std::size_t{16} << 20U;
 
 } // namespace
 
 input_gate_limits input_gate_limits::for_channels(std::size_t channels) {
   input_gate_limits limits;
-  limits.window_bytes = std::clamp(gate_bytes / std::max<std::size_t>(channels, 1),
-                                   window_bytes_least, window_bytes_most);
+  limits.window_bytes_most = std::clamp(gate_bytes / std::max<std::size_t>(channels, 1),
+                                        least_window_bytes, remote_window_bytes);
+  limits.window_bytes = std::min(limits.window_bytes_most, usual_window_bytes);
   return limits;
 }
 
@@ -27,6 +30,7 @@ input_gate::input_gate(std::vector<std::int32_t> inputs, input_gate_limits limit
     : channels_(inputs.size()), limits_(limits), valve_(inputs.size()), aligner_(inputs.size()) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     channels_[i].input = inputs[i];
+    channels_[i].window_bytes = limits_.window_bytes;
     const auto input = static_cast<std::size_t>(inputs[i]);
     if (open_by_input_.size() <= input)
       open_by_input_.resize(input + 1, 0);
@@ -42,10 +46,12 @@ void input_gate::enqueue(std::size_t index, std::vector<graph::stream_element> e
   for (std::size_t i = 0; i < elements.size(); ++i) {
     const auto cost = costs.empty() ? exchange_cost(elements[i]) : costs[i];
     queued_bytes_ += cost;
+    to.queued_bytes += cost;
     auto& added = to.queue.emplace_back();
     added.element = std::move(elements[i]);
     added.cost = cost;
   }
+  to.is_remote = to.is_remote || !costs.empty();
   to.closing = to.closing || closes;
   make_ready(index);
 }
@@ -147,12 +153,27 @@ graph::stream_element input_gate::take_front(std::size_t index) {
   auto front = std::move(from.queue.front());
   from.queue.pop_front();
   queued_bytes_ -= front.cost;
+  from.queued_bytes -= front.cost;
   from.taken_bytes += front.cost;
-  if (from.taken_bytes >= limits_.window_bytes / 2 && !from.closing) {
-    grants_.push_back({static_cast<std::uint32_t>(index), from.taken_bytes});
-    from.taken_bytes = 0;
-  }
+  if (from.taken_bytes >= from.window_bytes / 2 && !from.closing)
+    grant_credit(index);
   return std::move(front.element);
+}
+
+void input_gate::grant_credit(std::size_t index) {
+  auto& to = channels_[index];
+  auto bytes = std::exchange(to.taken_bytes, 0);
+  if (to.is_remote && to.queue.empty()) {
+    const auto most = std::max(limits_.window_bytes_most, to.window_bytes);
+    const auto more = std::min(to.window_bytes, most - to.window_bytes);
+    to.window_bytes += more;
+    bytes += more;
+  } else if (to.window_bytes > limits_.window_bytes && to.queued_bytes >= to.window_bytes / 2) {
+    const auto less = std::min(to.window_bytes / 4, to.window_bytes - limits_.window_bytes);
+    to.window_bytes -= less;
+    bytes -= less;
+  }
+  grants_.push_back({static_cast<std::uint32_t>(index), bytes});
 }
 
 void input_gate::take_control(std::size_t index, graph::stream_element element,

@@ -31,8 +31,9 @@ struct input_gate_limits {
   /// For a gate of so many channels, whose windows share a bounded memory.
   static input_gate_limits for_channels(std::size_t channels);
 
-  std::size_t window_bytes = std::size_t{1} << 20U; ///< credit of each channel
-  std::size_t rows_target = 4096;                   ///< small pieces are joined up to this
+  std::size_t window_bytes = std::size_t{1} << 20U;      ///< credit of each channel, at first …
+  std::size_t window_bytes_most = std::size_t{1} << 20U; ///< … and once it has grown
+  std::size_t rows_target = 4096;                        ///< small pieces are joined up to this
   std::size_t bytes_target = std::size_t{1} << 20U;
   std::size_t useless_looks = 16; ///< at channels that have nothing to join, a batch
 };
@@ -42,7 +43,11 @@ struct input_gate_limits {
 ///
 /// Channels that may be read take turns. Small pieces, of one channel or of several, are joined
 /// into one batch before the operator sees them; a piece of the size of a batch is passed as it is.
-/// Pure. Lives on the task's mailbox.
+///
+/// What is in flight on a channel is bounded by its window. A channel from another process whose
+/// queue runs empty before new credit can have any effect has its window doubled, up to a limit;
+/// where the queue stays long the window shrinks again, so that barriers do not wait behind more
+/// than is needed to keep the operator busy. Pure. Lives on the task's mailbox.
 class input_gate {
 public:
   /// @param inputs  for each channel (over all gates, in order) the operator input that it feeds
@@ -74,6 +79,8 @@ public:
   const watermark_valve& valve() const { return valve_; }
   std::optional<checkpoint_id> pending_alignment() const { return aligner_.pending(); }
   std::size_t queued_bytes() const { return queued_bytes_; }
+  /// Of one channel, now.
+  std::size_t window_bytes(std::size_t index) const { return channels_[index].window_bytes; }
 
 private:
   struct queued {
@@ -84,8 +91,11 @@ private:
     std::list<queued> queue; ///< most are empty: takes nothing then
     std::int32_t input = 0;
     std::uint64_t taken_bytes = 0; ///< not yet given back as credit
-    bool is_ready = false;         ///< stands in ready_
-    bool closing = false;          ///< closed once the queue is empty
+    std::size_t queued_bytes = 0;
+    std::size_t window_bytes = 0;
+    bool is_remote = false; ///< credit takes its time
+    bool is_ready = false;  ///< stands in ready_
+    bool closing = false;   ///< closed once the queue is empty
     bool ended = false;
   };
   struct join_progress {
@@ -95,6 +105,7 @@ private:
   };
   void make_ready(std::size_t index);
   graph::stream_element take_front(std::size_t index);
+  void grant_credit(std::size_t index);
   void take_turn(std::int64_t now_us);
   void take_batch(std::size_t index);
   /// Joins `first` with small batches at the fronts of ready channels.

@@ -182,6 +182,56 @@ TEST_CASE("credit comes back once half a window was taken") {
   CHECK(gate.queued_bytes() == 0);
 }
 
+TEST_CASE(
+    "the window of a remote channel grows while its queue runs empty, and shrinks where it waits") {
+  input_gate gate({0, 0}, {.window_bytes = 1000, .window_bytes_most = 4000});
+  // Elements of a thousand bytes each, of which `poll` takes one at a time.
+  const auto come = [&](int count) {
+    for (int i = 0; i < count; ++i)
+      gate.enqueue(0, {graph::latency_marker{}}, false, std::vector<std::size_t>{1000});
+  };
+  const auto granted_after = [&](int polls) {
+    for (int i = 0; i < polls; ++i)
+      gate.poll(0);
+    std::uint64_t out = 0;
+    for (const auto& grant : gate.take_grants())
+      out += grant.bytes;
+    return out;
+  };
+
+  come(1);
+  CHECK(granted_after(1) == 2000); // what was taken, and a thousand more
+  CHECK(gate.window_bytes(0) == 2000);
+  come(1);
+  CHECK(granted_after(1) == 3000);
+  CHECK(gate.window_bytes(0) == 4000);
+  come(2);
+  CHECK(granted_after(2) == 2000);
+  CHECK(gate.window_bytes(0) == 4000);
+
+  // The operator does not keep up.
+  come(20);
+  CHECK(granted_after(12) == 12'000 - 3'000);
+  CHECK(gate.window_bytes(0) == 1000);
+  CHECK(gate.window_bytes(1) == 1000);
+}
+
+TEST_CASE("the window of a channel of this process stays as it is") {
+  input_gate gate({0}, {.window_bytes = 1000, .window_bytes_most = 4000});
+  gate.enqueue(0, {numbers(counting(0, 3000))}, false);
+  next_rows(gate);
+  CHECK(gate.window_bytes(0) == 1000);
+}
+
+TEST_CASE("all windows of a gate together are bounded, as long as each has its least") {
+  for (const std::size_t channels : {1U, 3U, 4U, 16U, 100U}) {
+    const auto limits = input_gate_limits::for_channels(channels);
+    CHECK(limits.window_bytes <= limits.window_bytes_most);
+    CHECK(limits.window_bytes_most * channels <= (std::size_t{16} << 20U));
+  }
+  CHECK(input_gate_limits::for_channels(10'000).window_bytes == (std::size_t{128} << 10U));
+}
+
 TEST_CASE("no row crosses its barrier, whatever the order of arrival") {
   auto random = make_seeded_random(headrace::testing::seed());
   for (int round = 0; round < 100; ++round) {
