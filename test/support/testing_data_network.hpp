@@ -28,6 +28,7 @@ public:
 
   std::size_t open_links() const;
   std::size_t dialed() const { return dialed_; }
+  /// The most bytes that one side of a link has held at once.
   std::size_t held_bytes_most() const { return held_bytes_most_; }
   std::uint64_t frames() const { return frames_; }
 
