@@ -87,6 +87,12 @@ class Host:
         """Takes the device up or down; the host itself sees that."""
         subprocess.run(self.words("ip", "link", "set", "eth0", state), check=True)
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
     def close(self):
         for one in (self.tap, self.namespace):
             if one >= 0:
@@ -163,8 +169,6 @@ class Switch:
         self._thread.join()
         for one in (self._stop_read, self._stop_write):
             os.close(one)
-        for host in self.hosts:
-            host.close()
 
     # --- faults
 

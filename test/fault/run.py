@@ -44,6 +44,7 @@ from network import Host, Switch, Unavailable
 from windowed import difference, make_input, read_output
 
 TASK_MANAGERS = 3
+ON_LOOPBACK = ("processes", "storm")
 WINDOWS_MIN = {"processes": 100, "storm": 0, "network": 100, "resets": 100}
 TRIES_MAX = 3
 SKIPPED = 77
@@ -149,13 +150,13 @@ def noticed_resets(directory):
 @contextlib.contextmanager
 def hosts_of(options, seed):
     """The hosts and the switch between them; none where the processes are on loopback."""
-    if options.kind == "processes":
+    if options.kind in ON_LOOPBACK:
         yield None, None
         return
     names = ["jobmanager"] + [f"taskmanager-{i + 1}" for i in range(TASK_MANAGERS)]
-    hosts = [Host(name, i + 1) for i, name in enumerate(names)]
-    with Switch(hosts, seed) as switch:
-        yield hosts, switch
+    with contextlib.ExitStack() as made:
+        hosts = [made.enter_context(Host(name, i + 1)) for i, name in enumerate(names)]
+        yield hosts, made.enter_context(Switch(hosts, seed))
 
 
 def run_once(options, number, directory):
