@@ -47,6 +47,7 @@ TASK_MANAGERS = 3
 ON_LOOPBACK = ("processes", "storm")
 WINDOWS_MIN = {"processes": 100, "storm": 0, "network": 100, "resets": 100}
 TRIES_MAX = 3
+AGAIN = 1_000_003  # between the seeds of the tries of a run
 SKIPPED = 77
 
 # Short times, so that a stopped process is noticed within a run. Where packets are delayed and lost
@@ -159,9 +160,9 @@ def hosts_of(options, seed):
         yield hosts, made.enter_context(Switch(hosts, seed))
 
 
-def run_once(options, number, directory):
+def run_once(options, number, attempt, directory):
     seed = options.seed + number
-    drawn = random.Random(seed)
+    drawn = random.Random(seed + attempt * AGAIN)
     expected, ending = make_input(directory / "input", options.rows, seed)
     output = directory / "output"
     with hosts_of(options, seed) as (hosts, switch), \
@@ -207,10 +208,11 @@ def run_once(options, number, directory):
 
 
 def run_proving(options, number, directory):
-    """Runs again, at most twice, what went well but proved nothing."""
+    """Runs again, at most twice and disturbed otherwise, what went well but proved nothing."""
     for attempt in range(TRIES_MAX):
         try:
-            return {"tries": attempt + 1, **run_once(options, number, directory / str(attempt))}
+            result = run_once(options, number, attempt, directory / str(attempt))
+            return {"tries": attempt + 1, **result}
         except Unproven as reason:
             if attempt + 1 == TRIES_MAX:
                 raise
