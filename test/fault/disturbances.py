@@ -89,23 +89,47 @@ class ProcessDisturber(Disturber):
 
 
 class StormDisturber(ProcessDisturber):
-    """Kills, stops and ends any process in order, at any time: while the job starts and ends, too."""
+    """Kills, stops and ends any process in order, at any time: while the job starts and ends, too.
+
+    A third of the storms end with a kill of the job manager while it removes the checkpoints of the
+    job that has just ended.
+    """
 
     wants_restart = False
     gap_s = 0.8
+    last = "job manager at the end"
 
     def __init__(self, cluster, drawn):
         super().__init__(cluster, drawn, with_job_manager=False)
         self.plan = [drawn.choice(["kill", "kill", "stop", "term", "job manager", "job manager stop",
                                    "job manager term"]) for _ in range(drawn.randint(1, 8))]
         self._next_at = time.monotonic() + drawn.uniform(0, self.gap_s)
+        if drawn.random() < 1 / 3:
+            self.plan = [*self.plan[:2], self.last]
 
     def is_due(self, status):
-        return not self.is_over() and time.monotonic() >= self._next_at
+        if self.is_over():
+            return False
+        if self.plan[len(self.done)] != self.last:
+            return time.monotonic() >= self._next_at
+        return status is not None and status["lastCheckpoint"] > 0 and self._await_removal()
 
     def disturb(self):
+        if self.plan[len(self.done)] == self.last:
+            self.done.append(self.last)
+            self._job_manager()
+            return
         super().disturb()
         self._next_at = time.monotonic() + self.drawn.uniform(0, self.gap_s)
+
+    def _await_removal(self, seconds=10):
+        """Whether the job's last checkpoint was removed in time, and just now."""
+        directory = self.cluster.directory / "jobmanager/checkpoints"
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if not any(directory.glob("*/chk-*")):
+                return True
+        return False
 
     def _term(self):
         victim = self.drawn.choice(self.cluster.task_managers)
