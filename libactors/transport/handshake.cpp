@@ -28,6 +28,23 @@ capnp::Data::Reader data_of(byte_view in) {
   return {reinterpret_cast<const kj::byte*>(in.data()), in.size()};
 }
 
+/// Whether asking again does not help. The other reasons pass.
+bool is_final(RefusalReason reason) {
+  switch (reason) {
+  case RefusalReason::MALFORMED:
+  case RefusalReason::VERSION:
+  case RefusalReason::CLUSTER:
+  case RefusalReason::SECRET:
+  case RefusalReason::SELF:
+    return true;
+  default:
+    return false;
+  }
+}
+errc failure_code_of(RefusalReason reason) {
+  return is_final(reason) ? errc::registration_refused : errc::connection_refused;
+}
+
 handshake::step refused(RefusalReason reason, error why) {
   handshake::step out;
   out.send.push_back(make_refusal(reason, why.message));
@@ -37,7 +54,7 @@ handshake::step refused(RefusalReason reason, error why) {
 handshake::step malformed(error why) {
   auto words = "handshake is malformed: " + why.message;
   return refused(RefusalReason::MALFORMED,
-                 {errc::connection_refused, std::move(words), std::move(why)});
+                 {failure_code_of(RefusalReason::MALFORMED), std::move(words), std::move(why)});
 }
 
 std::string version_text(std::uint32_t protocol, const std::string& product) {
@@ -157,7 +174,7 @@ static status read_header(const incoming_frame& frame, Read&& read) {
 std::optional<refusal> handshake::check_hello(schema::Hello::Reader hello) {
   const auto no = [](RefusalReason reason, std::string words) {
     return refusal{
-        .reason = reason, .why = {errc::connection_refused, std::move(words)}, .by_peer = false};
+        .reason = reason, .why = {failure_code_of(reason), std::move(words)}, .by_peer = false};
   };
   const std::string product = hello.getProductVersion().cStr();
   if (hello.getProtocolVersion() != own_.protocol_version || product != own_.product_version) {
@@ -237,7 +254,7 @@ handshake::step handshake::on_proof(const incoming_frame& frame) {
     return malformed(read.error());
   }
   if (!equal_in_constant_time(code, code_of(dialing_side, {}))) {
-    return refused(RefusalReason::SECRET, {errc::connection_refused,
+    return refused(RefusalReason::SECRET, {errc::registration_refused,
                                            "wrong secret: security.shared-secret of the two "
                                            "nodes differs: give all nodes of a cluster the same"});
   }
@@ -278,8 +295,8 @@ handshake::step handshake::on_welcome(const incoming_frame& frame) {
       code_of(listening_side, welcome_text(peer_.state.session, peer_.state.received));
   if (!equal_in_constant_time(code, expected)) {
     return refused(RefusalReason::SECRET,
-                   {errc::connection_refused, "wrong secret: the node that was dialed does not "
-                                              "know this cluster's security.shared-secret"});
+                   {errc::registration_refused, "wrong secret: the node that was dialed does not "
+                                                "know this cluster's security.shared-secret"});
   }
   state_ = state::open;
   return {};
@@ -298,7 +315,7 @@ handshake::step handshake::on_refusal(const incoming_frame& frame) {
     words = read.error().message;
   }
   state_ = state::refused;
-  said.why = error(errc::connection_refused, "refused by the peer: " + words);
+  said.why = error(failure_code_of(said.reason), "refused by the peer: " + words);
   step out;
   out.refused = std::move(said);
   return out;

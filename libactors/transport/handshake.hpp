@@ -48,7 +48,9 @@ struct peer_hello {
 /// Why a connection was not made.
 struct refusal {
   RefusalReason reason = RefusalReason::MALFORMED;
-  error why;            ///< in words for the log of this side
+  /// In words for the log of this side; `registration_refused` when dialing again does not help
+  /// (another version, another cluster, a wrong secret), else `connection_refused` or `peer_lost`.
+  error why;
   bool by_peer = false; ///< the other side has refused
 };
 outgoing_frame make_refusal(RefusalReason reason, const std::string& words);

@@ -158,6 +158,7 @@ private:
   std::uint64_t last_connection_ = 0;
   std::size_t opening_ = 0;      ///< of them, accepted and not authenticated
   std::set<std::string> logged_; ///< refusals
+  std::map<std::string, int> logged_by_host_;
   std::optional<std::int64_t> ticked_us_;
   bool is_stopping_ = false;
 };

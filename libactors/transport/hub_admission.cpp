@@ -10,6 +10,14 @@ namespace headrace::actors {
 namespace {
 
 constexpr std::size_t logged_refusals_max = 1'000;
+/// Whoever it is chooses the words, so that they alone bound nothing.
+constexpr int logged_refusals_a_host_max = 8;
+
+/// Whether the other side is no node of this cluster, by what it sent.
+bool is_strange(errc code) {
+  return code == errc::registration_refused || code == errc::malformed_message ||
+         code == errc::message_too_large;
+}
 
 } // namespace
 
@@ -24,7 +32,9 @@ std::shared_ptr<opening_receiver> hub::accept() {
 
 void hub::adopt(const std::shared_ptr<opening_receiver>& accepted,
                 std::shared_ptr<opening_connection> over) {
-  std::static_pointer_cast<hub_connection>(accepted)->over_ = std::move(over);
+  const auto made = std::static_pointer_cast<hub_connection>(accepted);
+  made->host_ = over->peer_host();
+  made->over_ = std::move(over);
 }
 
 /// The peer has said who it is, and not proved it. Here it is decided whether a connection that was
@@ -267,13 +277,14 @@ void hub::on_closed(const connection_ptr& from, const error& cause) {
   }
   auto* whom = find(from->peer_);
   if (!from->is_open_ && !from->has_failed_) {
-    if (!from->is_dialed_ && cause.code == errc::connection_refused) { // TLS
+    const bool is_unfit = cause.code == errc::registration_refused; // by TLS
+    if (!from->is_dialed_ && is_strange(cause.code)) {
       log_refusal(*from, {.reason = RefusalReason::MALFORMED, .why = cause, .by_peer = false});
     }
-    return on_opening_failed(from,
-                             cause.code == errc::connection_refused ? dial_failure::refused
-                                                                    : dial_failure::unreachable,
-                             cause);
+    const auto why = is_unfit                                 ? dial_failure::not_let_in
+                     : cause.code == errc::connection_refused ? dial_failure::refused
+                                                              : dial_failure::unreachable;
+    return on_opening_failed(from, why, cause);
   }
   if (whom == nullptr) {
     return;
@@ -297,9 +308,12 @@ void hub::log_refusal(const hub_connection& from, const refusal& why) {
   if (why.reason == RefusalReason::DUPLICATE) {
     return; // both have dialed: nothing is wrong
   }
-  const auto host = from.over_ ? from.over_->peer_host() : std::string();
+  const auto host =
+      from.host_.empty() && from.over_ ? from.over_->peer_host() : from.host_; // it may be gone
   auto key = host + '|' + std::to_string(static_cast<int>(why.reason)) + '|' + why.why.message;
-  if (logged_.size() < logged_refusals_max && logged_.insert(std::move(key)).second) {
+  if (logged_.size() < logged_refusals_max && logged_by_host_[host] < logged_refusals_a_host_max &&
+      logged_.insert(std::move(key)).second) {
+    ++logged_by_host_[host];
     parts_.log.warn(
         "connection refused",
         {{"peer", host}, {"by", why.by_peer ? "peer" : "this node"}, {"reason", why.why.message}});

@@ -29,6 +29,7 @@ public:
   const bool is_dialed_;
   std::int64_t since_us_; ///< begun, or open
   std::shared_ptr<opening_connection> over_;
+  std::string host_;                              ///< of who has dialed
   std::shared_ptr<frame_receiver> data_receiver_; ///< of a data connection that is open
   ConnectionClass class_ = ConnectionClass::CONTROL;
   node_id peer_;              ///< none: not known yet

@@ -47,8 +47,9 @@ public:
   virtual std::optional<host_port> find(const node_id& peer) const = 0;
 
   /// Finds out which node listens there; `then` is called once, on the transport's thread.
-  /// @errors connection_refused  nobody listens there, or it is of another version, cluster, secret
-  /// @errors connection_failed   no answer, no such host
+  /// @errors connection_refused    nobody listens there
+  /// @errors connection_failed     no answer, no such host
+  /// @errors registration_refused  who is there is of another version, cluster or secret
   virtual void connect(const host_port& where, hub::node_answer then) = 0;
   /// Blocks; for who is no actor. @errors as `connect`, timed_out
   result<node_id> connect_and_wait(const host_port& where, std::chrono::milliseconds timeout);

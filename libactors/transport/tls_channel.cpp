@@ -78,7 +78,7 @@ public:
     auto out = outcome_of(done, "TLS handshake failed");
     if (out.how == outcome::failed || out.how == outcome::closed) {
       out.how = outcome::failed;
-      out.failure = {errc::connection_refused, "TLS handshake failed: " + handshake_words()};
+      out.failure = {errc::registration_refused, "TLS handshake failed: " + handshake_words()};
     }
     return out;
   }
@@ -164,7 +164,7 @@ private:
     const bool is_alert = ERR_GET_REASON(ERR_peek_error()) >= SSL_AD_REASON_OFFSET;
     return {.how = outcome::failed,
             .bytes = 0,
-            .failure = {is_alert ? errc::connection_refused : errc::connection_failed,
+            .failure = {is_alert ? errc::registration_refused : errc::connection_failed,
                         words + (": " + openssl_words())}};
   }
 

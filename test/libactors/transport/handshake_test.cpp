@@ -123,6 +123,35 @@ TEST_CASE("a node that dials itself is told so") {
   CHECK(told.refused->why.message.find("dialed itself") != std::string::npos);
 }
 
+TEST_CASE("a refusal that lasts is told from one that passes, on both sides") {
+  struct refusal_case {
+    RefusalReason reason;
+    errc code;
+  };
+  for (const auto& each : {refusal_case{RefusalReason::VERSION, errc::registration_refused},
+                           refusal_case{RefusalReason::CLUSTER, errc::registration_refused},
+                           refusal_case{RefusalReason::SECRET, errc::registration_refused},
+                           refusal_case{RefusalReason::OVERLOAD, errc::connection_refused},
+                           refusal_case{RefusalReason::STOPPING, errc::connection_refused},
+                           refusal_case{RefusalReason::DUPLICATE, errc::connection_refused}}) {
+    CAPTURE(static_cast<int>(each.reason));
+    auto dials = dialer(identity(1));
+    dials.begin();
+
+    const auto told = dials.on_frame(arrive(make_refusal(each.reason, "because")));
+
+    REQUIRE(told.refused);
+    CHECK(told.refused->why.code == each.code);
+  }
+  auto other = identity(1);
+  other.cluster_id = "other";
+  auto dials = dialer(other);
+  auto listens = listener(identity(2));
+  const auto step = listens.on_frame(arrive(dials.begin().send.at(0)));
+  REQUIRE(step.refused);
+  CHECK(step.refused->why.code == errc::registration_refused);
+}
+
 TEST_CASE("frames out of turn and bytes that are no message are refused") {
   for (const auto kind : {frame_kind::proof, frame_kind::welcome, frame_kind::envelope,
                           frame_kind::heartbeat, frame_kind::hello}) {

@@ -247,7 +247,7 @@ TEST_CASE("who has another version, cluster or secret is refused in words of bot
       net.run();
 
       REQUIRE(!met);
-      CHECK(met.error().code == errc::connection_refused);
+      CHECK(met.error().code == errc::registration_refused);
       CHECK(met.error().message.find(each.words) != std::string::npos);
       CHECK(met.error().message.find(each.other_words) != std::string::npos);
       CHECK(net.open_wires() == 0);

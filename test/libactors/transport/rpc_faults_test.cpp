@@ -113,6 +113,8 @@ TEST_CASE("garbage and huge lengths close their own connection, and no other") {
 
   CHECK(one.ask(two.at("adder"), 1));
   CHECK(two.rpc->counters().nodes_lost == 0);
+  CHECK(two.log.await("connection refused"));
+  CHECK(two.log.count("connection refused") <= 8); // however much there was
 }
 
 TEST_CASE("who opens a connection and says nothing is cut off") {
@@ -138,7 +140,7 @@ TEST_CASE("wrong secret and other cluster are refused in words, and logged once"
   for (int i = 0; i < 3; ++i) {
     const auto guessed = guesser.meet(one);
     REQUIRE(!guessed);
-    CHECK(guessed.error().code == errc::connection_refused);
+    CHECK(guessed.error().code == errc::registration_refused);
     CHECK(guessed.error().message.find("wrong secret") != std::string::npos);
     const auto strayed = other.meet(one);
     REQUIRE(!strayed);
