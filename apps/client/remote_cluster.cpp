@@ -34,8 +34,8 @@ result<found_cluster> read_cluster(const std::string& text, const actors::host_p
   if (!about->is_object())
     return error(errc::peer_lost, "cluster takes no other processes: " + to_string(target));
   out.rpc = {about->value("rpc-address", ""), about->value("rpc-port", std::uint16_t{0})};
-  if (out.rpc.host.empty() || out.rpc.host == "0.0.0.0")
-    out.rpc.host = target.host; // it listens everywhere
+  if (out.rpc.host.empty())
+    out.rpc.host = target.host;
   return out;
 }
 
@@ -58,18 +58,31 @@ error explain(const error& why, const actors::host_port& target) {
 } // namespace
 
 result<actors::host_port> parse_target(std::string_view text) {
-  const auto colon = text.rfind(':');
-  actors::host_port out{std::string(text.substr(0, colon)), default_port};
+  const auto wrong = [&] {
+    return error(errc::bad_usage,
+                 "--target wants HOST:PORT, the REST port of a cluster (an IPv6 address in "
+                 "brackets: [::1]:8081): " +
+                     std::string(text));
+  };
+  const bool is_bracketed = text.starts_with('[');
+  const auto host_end = is_bracketed ? text.find(']') : text.find(':');
+  if (is_bracketed && host_end == std::string_view::npos)
+    return wrong();
+  actors::host_port out{std::string(text.substr(0, host_end)), default_port};
+  if (is_bracketed)
+    out.host.erase(0, 1);
   if (out.host.empty())
     out.host = "127.0.0.1";
-  if (colon == std::string_view::npos)
+  const auto rest = host_end == std::string_view::npos
+                        ? std::string_view()
+                        : text.substr(host_end + (is_bracketed ? 1U : 0U));
+  if (rest.empty())
     return out;
-  const auto digits = text.substr(colon + 1);
+  const auto digits = rest.substr(1);
   const auto* end = digits.data() + digits.size();
   const auto [stop, failed] = std::from_chars(digits.data(), end, out.port);
-  if (failed != std::errc() || stop != end || out.port == 0)
-    return error(errc::bad_usage,
-                 "--target wants HOST:PORT, the REST port of a cluster: " + std::string(text));
+  if (rest.front() != ':' || failed != std::errc() || stop != end || out.port == 0)
+    return wrong();
   return out;
 }
 
@@ -86,10 +99,8 @@ result<std::unique_ptr<remote_cluster>> remote_cluster::connect(const configurat
     HEADRACE_TRY(options.log, cluster::make_logger(settings, cluster::log_level_of(settings)));
   }
   made->node_ = actors::make_node(std::move(options));
-  HEADRACE_TRY(auto rpc_settings,
-               actors::read_rpc_settings(settings, files, actors::process_role::task_manager));
-  rpc_settings.bind = {"127.0.0.1", 0}; // nobody dials a client
-  rpc_settings.advertised_host.clear();
+  HEADRACE_TRY(const auto rpc_settings,
+               actors::read_rpc_settings(settings, files, actors::process_role::client));
   HEADRACE_TRY(made->rpc_, actors::rpc_system::start(*made->node_, rpc_settings));
   HEADRACE_CHECK(made->find_again());
   return made;

@@ -16,7 +16,7 @@ namespace headrace::client {
 /// Where a cluster is looked for when nothing is named.
 inline constexpr std::string_view default_target = "127.0.0.1:8081";
 
-/// Reads HOST:PORT, HOST or :PORT. @errors bad_usage
+/// Reads HOST:PORT, HOST or :PORT; an IPv6 address in brackets. @errors bad_usage
 result<actors::host_port> parse_target(std::string_view text);
 
 /// A cluster of other processes, as its clients see it: found by its REST port, spoken to over its

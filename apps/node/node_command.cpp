@@ -65,7 +65,7 @@ std::int32_t slots_of(const configuration& settings) {
 }
 
 actors::host_port job_manager_at(const configuration& settings) {
-  auto host = settings.get_text("jobmanager.rpc.address");
+  auto host = actors::without_brackets(settings.get_text("jobmanager.rpc.address"));
   return {host.empty() ? "127.0.0.1" : host,
           static_cast<std::uint16_t>(settings.get_int("jobmanager.rpc.port"))};
 }
@@ -193,7 +193,7 @@ private:
     auto host = options_.settings.get_text(leads ? "jobmanager.rpc.address" : "taskmanager.host");
     if (host.empty())
       host = options_.settings.get_text(leads ? "jobmanager.bind-host" : "taskmanager.bind-host");
-    return {host, rpc_->port()};
+    return {actors::without_brackets(std::move(host)), rpc_->port()};
   }
   scheduler::cluster_addresses addresses() const {
     const auto own = own_address();

@@ -49,7 +49,9 @@ const std::vector<option_declaration>& all_options() {
        "What is restarted after a task failed: the region that it belongs to, or the whole job",
        std::nullopt, std::nullopt, "region|full"},
       {"jobmanager.rpc.address", text, "",
-       "Host of the job manager that task managers register at"},
+       "Host of the job manager that task managers register at; unset: 127.0.0.1. Must be set for "
+       "a "
+       "job manager whose jobmanager.bind-host is 0.0.0.0 or ::"},
       {"jobmanager.rpc.port", integer, "6123", "Port of the job manager's messages", 0, 65'535},
       {"log.file", text, "", "File that log lines are added to; unset: standard error"},
       {"log.level", text, "info", "Least severe lines that are logged", std::nullopt, std::nullopt,
@@ -93,7 +95,9 @@ const std::vector<option_declaration>& all_options() {
       {"taskmanager.bind-host", text, "127.0.0.1",
        "Address that a task manager listens on; others than loopback need a shared secret or TLS"},
       {"taskmanager.host", text, "",
-       "Address that a task manager gives to others; unset: the one that they see it from"},
+       "Address that a task manager gives to others; unset: taskmanager.bind-host. Must be set "
+       "when "
+       "that is 0.0.0.0 or ::"},
       {"taskmanager.memory.managed.size", memory_size, "",
        "Memory of all slots of a task manager together, for state and batches; unset: 40 % of the "
        "machine's, of all task managers in a mini cluster",

@@ -11,6 +11,13 @@ std::string to_string(const host_port& where) {
   return (is_ipv6 ? '[' + where.host + ']' : where.host) + ':' + std::to_string(where.port);
 }
 
+std::string without_brackets(std::string host) {
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
+    return host.substr(1, host.size() - 2);
+  }
+  return host;
+}
+
 void address_book::learn(const node_id& node, host_port where) {
   if (where.is_none() || where.host.empty()) {
     return;

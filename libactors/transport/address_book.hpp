@@ -19,6 +19,8 @@ struct host_port {
   friend bool operator==(const host_port&, const host_port&) = default;
 };
 std::string to_string(const host_port& where);
+/// A host as it stands in settings: an IPv6 address may be in brackets.
+std::string without_brackets(std::string host);
 
 /// Knows where nodes listen. Any thread.
 class address_book {

@@ -29,6 +29,25 @@ result<byte_string> read_secret(const configuration& from, file_system& files) {
   return secret;
 }
 
+/// Reads where a node listens, and what it tells others of it.
+status read_place(const configuration& from, const char* bind_key, const char* port_key,
+                  const char* host_key, rpc_settings& into) {
+  into.bind = {without_brackets(from.get_text(bind_key)),
+               static_cast<std::uint16_t>(from.get_int(port_key))};
+  into.advertised_host = without_brackets(from.get_text(host_key));
+  if (!is_wildcard(into.advertised_host.empty() ? into.bind.host : into.advertised_host)) {
+    return {};
+  }
+  if (!into.advertised_host.empty()) {
+    return error(errc::bad_option_value,
+                 std::string(host_key) + " must be an address that other nodes can dial, but is " +
+                     into.advertised_host);
+  }
+  return error(errc::bad_option_value, std::string(bind_key) + " is " + into.bind.host +
+                                           ", all addresses of the machine: set " + host_key +
+                                           " to the one that other nodes dial");
+}
+
 } // namespace
 
 result<rpc_settings> read_rpc_settings(const configuration& from, file_system& files,
@@ -43,13 +62,11 @@ result<rpc_settings> read_rpc_settings(const configuration& from, file_system& f
     HEADRACE_TRY(const auto checked, tls_context::load(out.tls));
   }
   if (role == process_role::job_manager) {
-    out.bind = {from.get_text("jobmanager.bind-host"),
-                static_cast<std::uint16_t>(from.get_int("jobmanager.rpc.port"))};
-    out.advertised_host = from.get_text("jobmanager.rpc.address");
-  } else {
-    out.bind = {from.get_text("taskmanager.bind-host"),
-                static_cast<std::uint16_t>(from.get_int("taskmanager.rpc.port"))};
-    out.advertised_host = from.get_text("taskmanager.host");
+    HEADRACE_CHECK(read_place(from, "jobmanager.bind-host", "jobmanager.rpc.port",
+                              "jobmanager.rpc.address", out));
+  } else if (role == process_role::task_manager) {
+    HEADRACE_CHECK(
+        read_place(from, "taskmanager.bind-host", "taskmanager.rpc.port", "taskmanager.host", out));
   }
   out.heartbeat_interval = from.get_duration("heartbeat.interval");
   out.heartbeat_timeout = from.get_duration("heartbeat.timeout");

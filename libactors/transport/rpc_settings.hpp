@@ -24,12 +24,15 @@ struct rpc_settings {
   std::chrono::milliseconds heartbeat_timeout{10'000};
 };
 
-enum class process_role : std::uint8_t { job_manager, task_manager };
+/// A client is dialed by nobody: it listens on loopback, whatever is set.
+enum class process_role : std::uint8_t { job_manager, task_manager, client };
 
 /// Reads `cluster.id`, `security.shared-secret` or `security.shared-secret-file`,
 /// `security.ssl.internal.*`, the heartbeat's times, and of the role its bind host, its address for
 /// others and its port.
-/// @errors bad_option_value  both secrets are set, or the file is empty
+/// @errors bad_option_value  both secrets are set, or the file is empty; it listens on all
+/// addresses
+///                           and says none that others can dial
 /// @errors file_not_found, storage_failed  the file cannot be read
 result<rpc_settings> read_rpc_settings(const configuration& from, file_system& files,
                                        process_role role);

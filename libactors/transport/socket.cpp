@@ -34,9 +34,17 @@ result<socket_address> look_up(const host_port& where, int flags) {
     return error(errc::connection_failed,
                  "cannot find host '" + where.host + "': " + gai_strerror(failed));
   }
+  // Whoever listens at a name and whoever dials it must mean the same one of its addresses.
+  const addrinfo* chosen = found.get();
+  for (const auto* each = found.get(); each != nullptr; each = each->ai_next) {
+    if (each->ai_family == AF_INET) {
+      chosen = each;
+      break;
+    }
+  }
   socket_address out;
-  out.length = found->ai_addrlen;
-  std::memcpy(&out.storage, found->ai_addr, found->ai_addrlen);
+  out.length = chosen->ai_addrlen;
+  std::memcpy(&out.storage, chosen->ai_addr, chosen->ai_addrlen);
   return out;
 }
 
@@ -83,6 +91,21 @@ bool is_loopback(const socket_address& where) {
 bool is_loopback(const std::string& host) {
   const auto numeric = numeric_address({host, 1});
   return numeric && is_loopback(*numeric);
+}
+
+bool is_wildcard(const std::string& host) {
+  const auto numeric = numeric_address({host, 1});
+  if (!numeric) {
+    return false;
+  }
+  if (numeric->storage.ss_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &numeric->storage, sizeof v4);
+    return v4.sin_addr.s_addr == htonl(INADDR_ANY);
+  }
+  sockaddr_in6 v6{};
+  std::memcpy(&v6, &numeric->storage, sizeof v6);
+  return numeric->storage.ss_family == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&v6.sin6_addr);
 }
 
 result<socket_handle> listen_on(const socket_address& where) {

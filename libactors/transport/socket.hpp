@@ -38,11 +38,14 @@ struct socket_address {
 
 /// Reads an address in numbers; nothing for a name.
 std::optional<socket_address> numeric_address(const host_port& where);
-/// Looks a name up; may block for long. @errors connection_failed  there is no such host
+/// Looks a name up; may block for long. Of several addresses an IPv4 one is taken. @errors
+/// connection_failed  there is no such host
 result<socket_address> resolve(const host_port& where);
 bool is_loopback(const socket_address& where);
 /// Of an address in numbers; a name is none.
 bool is_loopback(const std::string& host);
+/// Whether it means all addresses of the machine (0.0.0.0, ::), so that nobody can dial it.
+bool is_wildcard(const std::string& host);
 
 /// Listens. @errors connection_failed  in words of the operating system
 result<socket_handle> listen_on(const socket_address& where);
