@@ -24,7 +24,7 @@ struct http_response {
   unsigned status = 200;
   std::string body;
   std::string content_type = "application/json; charset=UTF-8";
-  std::string allow; ///< of a 405: the methods that there are
+  std::string allow; ///< of a 405, or of OPTIONS: the methods that there are
 };
 
 /// Takes a request's target apart. @errors bad_usage  a broken percent code, a zero byte, or no

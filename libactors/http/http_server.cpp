@@ -9,7 +9,9 @@
 #include <boost/beast/core/tcp_stream.hpp>
 #include <boost/beast/http.hpp>
 
+#include <list>
 #include <optional>
+#include <set>
 #include <thread>
 
 namespace headrace::actors {
@@ -28,6 +30,7 @@ constexpr milliseconds write_deadline{30'000};
 constexpr milliseconds drain_deadline{2'000};
 constexpr std::size_t drained_bytes_max = 16U << 20U;
 constexpr milliseconds accept_retry{100};
+constexpr std::size_t logged_hosts_max = 1'000;
 
 void apply(const http_limits& limits, request_parser& to) {
   to.header_limit(limits.header_bytes);
@@ -109,7 +112,9 @@ struct http_server::core : std::enable_shared_from_this<core> {
 
   const http_server_settings settings;
   const handler take;
-  std::size_t connections = 0; // outlives those that the context still holds
+  std::size_t connections = 0;   // outlives those that the context still holds
+  std::list<connection*> idle;   // those that wait for a request, the longest first
+  std::set<std::string> strange; // who was logged for a malformed request
   asio::io_context io{1};
   tcp::acceptor acceptor;
   asio::steady_timer retry;
@@ -120,15 +125,18 @@ struct http_server::core : std::enable_shared_from_this<core> {
 class http_server::core::connection : public std::enable_shared_from_this<connection> {
 public:
   connection(core& owner, tcp::socket socket)
-      : owner_(owner), stream_(std::move(socket)), answer_timer_(owner.io) {
+      : owner_(owner), stream_(std::move(socket)), read_timer_(owner.io), answer_timer_(owner.io) {
     ++owner_.connections;
-    buffer_.reserve(read_bytes);
   }
-  ~connection() { --owner_.connections; }
+  ~connection() {
+    leave_idle();
+    --owner_.connections;
+  }
   connection(const connection&) = delete;
   connection& operator=(const connection&) = delete;
 
   void await_request() {
+    buffer_.reserve(read_bytes);
     parser_.emplace();
     apply(limits(), *parser_);
     if (buffer_.size() > 0) {
@@ -136,9 +144,11 @@ public:
       return;
     }
     stream_.expires_after(limits().idle_timeout);
+    idle_at_ = owner_.idle.insert(owner_.idle.end(), this);
     stream_.async_read_some(
         buffer_.prepare(read_bytes),
         [self = shared_from_this()](const beast::error_code& failed, std::size_t size) {
+          self->leave_idle();
           if (failed)
             return;
           self->buffer_.commit(size);
@@ -146,18 +156,50 @@ public:
         });
   }
 
+  /// Makes room for another client: of an idle one.
+  void give_way() {
+    leave_idle();
+    stream_.close();
+  }
+
   /// Answers before any request was read.
   void refuse(http_response why) {
     keep_alive_ = false;
     is_refused_ = true;
+    is_head_ = false;
     write(std::move(why));
   }
 
 private:
   const http_limits& limits() const { return owner_.settings.limits; }
+  void leave_idle() {
+    if (idle_at_)
+      owner_.idle.erase(*idle_at_);
+    idle_at_.reset();
+  }
+
+  /// Ends the reading of a request that takes longer.
+  void expect(std::string_view what, milliseconds within) {
+    stream_.expires_never(); // it would close the connection, and the client would not learn why
+    late_.clear();
+    read_timer_.expires_after(within);
+    read_timer_.async_wait([self = weak_from_this(), what, within,
+                            reading = ++reading_](const beast::error_code& failed) {
+      const auto alive = self.lock();
+      if (failed || !alive || alive->reading_ != reading)
+        return;
+      alive->late_ = std::string(what) + " of the request did not come within " +
+                     std::to_string(within.count()) + " ms";
+      alive->stream_.cancel();
+    });
+  }
+  void expect_no_more() {
+    ++reading_;
+    read_timer_.cancel();
+  }
 
   void read_header() {
-    stream_.expires_after(limits().header_deadline);
+    expect("the header", limits().header_deadline);
     http::async_read_header(
         stream_, buffer_, *parser_,
         [self = shared_from_this()](const beast::error_code& failed, std::size_t) {
@@ -173,7 +215,7 @@ private:
       hand_on();
       return;
     }
-    stream_.expires_after(limits().body_deadline);
+    expect("the body", limits().body_deadline);
     const auto& fields = parser_->get();
     if (!beast::iequals(fields[http::field::expect], "100-continue")) {
       read_rest();
@@ -182,7 +224,9 @@ private:
     static constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
     asio::async_write(stream_, asio::buffer(go_on),
                       [self = shared_from_this()](const beast::error_code& failed, std::size_t) {
-                        if (!failed)
+                        if (failed)
+                          self->fail(failed);
+                        else
                           self->read_rest();
                       });
   }
@@ -197,14 +241,30 @@ private:
                      });
   }
 
-  /// Past a deadline the stream is closed already: a client that drips gets no answer.
   void fail(const beast::error_code& why) {
-    if (why.category() == http::make_error_code(http::error::bad_method).category() &&
-        why != http::error::end_of_stream)
+    expect_no_more();
+    if (!late_.empty()) {
+      log_stranger(late_);
+      refuse(error_response(408, late_));
+    } else if (why.category() == http::make_error_code(http::error::bad_method).category() &&
+               why != http::error::end_of_stream) {
+      log_stranger(why.message());
       refuse(refusal_of(why, limits()));
+    }
+  }
+
+  /// Once a host: who it is, and what it sends, is up to it.
+  void log_stranger(const std::string& cause) {
+    beast::error_code ignored;
+    const auto host = stream_.socket().remote_endpoint(ignored).address().to_string();
+    if (owner_.strange.size() < logged_hosts_max && owner_.strange.insert(host).second)
+      owner_.settings.log.warn("HTTP request refused, the next ones of this peer are not logged",
+                               {{"peer", host}, {"cause", cause}});
   }
 
   void hand_on() {
+    expect_no_more();
+    late_.clear();
     auto message = parser_->release();
     version_ = message.version();
     keep_alive_ = message.keep_alive();
@@ -287,9 +347,13 @@ private:
   }
 
   core& owner_;
+  std::optional<std::list<connection*>::iterator> idle_at_;
   beast::tcp_stream stream_;
   beast::flat_buffer buffer_;
   std::optional<request_parser> parser_;
+  asio::steady_timer read_timer_;
+  std::uint64_t reading_ = 0; // whose time the timer tells
+  std::string late_;          // empty: not late
   http::response<http::string_body> response_;
   asio::steady_timer answer_timer_;
   unsigned version_ = 11;
@@ -301,8 +365,9 @@ private:
 };
 
 status http_server::core::listen() {
-  const std::string host =
-      settings.bind_address == "localhost" ? "127.0.0.1" : settings.bind_address;
+  std::string host = settings.bind_address == "localhost" ? "127.0.0.1" : settings.bind_address;
+  if (host.size() > 2 && host.front() == '[' && host.back() == ']')
+    host = host.substr(1, host.size() - 2);
   beast::error_code failed;
   const auto address = asio::ip::make_address(host, failed);
   if (failed)
@@ -317,6 +382,8 @@ status http_server::core::listen() {
     acceptor.bind(where, failed);
   if (!failed)
     acceptor.listen(asio::socket_base::max_listen_connections, failed);
+  if (address.is_v6())
+    host = '[' + host + ']';
   if (failed)
     return error(errc::connection_failed,
                  "cannot listen on " + host + ':' + std::to_string(settings.port) + ": " +
@@ -357,7 +424,13 @@ void http_server::core::accepted(const beast::error_code& failed, tcp::socket so
   }
   beast::error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
-  const bool is_full = connections >= settings.limits.connections;
+  bool is_full = connections >= settings.limits.connections;
+  if (is_full && !idle.empty()) {
+    idle.front()->give_way();
+    is_full = false; // as soon as that one has heard of it
+  }
+  if (connections >= 2 * settings.limits.connections)
+    return accept(); // those that are told why cost something, too
   const auto client = std::make_shared<connection>(*this, std::move(socket));
   if (is_full)
     client->refuse(error_response(503, "too many connections: the limit is " +

@@ -16,11 +16,13 @@ namespace headrace::actors {
 
 /// What a client may cost. All of it is enforced before anything is handed on.
 struct http_limits {
-  std::uint32_t header_bytes = 32U << 10U;
-  std::uint64_t body_bytes = 1U << 20U;
-  std::size_t connections = 256;                     ///< beyond it: 503
-  std::chrono::milliseconds header_deadline{10'000}; ///< from a request's first byte
-  std::chrono::milliseconds body_deadline{60'000};
+  std::uint32_t header_bytes = 32U << 10U; ///< beyond it: 431
+  std::uint64_t body_bytes = 1U << 20U;    ///< beyond it: 413
+  /// Beyond it the one that is idle for the longest is closed, or, where none is, the new one gets
+  /// a 503; beyond twice as many it is closed without a word.
+  std::size_t connections = 256;
+  std::chrono::milliseconds header_deadline{10'000}; ///< from a request's first byte; then 408
+  std::chrono::milliseconds body_deadline{60'000};   ///< from the header's end; then 408
   std::chrono::milliseconds idle_timeout{60'000};    ///< of a kept connection, between requests
   std::chrono::milliseconds answer_deadline{60'000}; ///< then 504
 };

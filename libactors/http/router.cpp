@@ -60,7 +60,13 @@ router::match_result router::match(const http_request& wanted) const {
   }
   std::string names;
   for (const auto& name : allowed)
-    names += (names.empty() ? "" : ", ") + name + (name == "GET" ? ", HEAD" : "");
+    names += name + (name == "GET" ? ", HEAD, " : ", ");
+  names += "OPTIONS";
+  if (method == "OPTIONS") {
+    out.refusal.status = 204;
+    out.refusal.allow = names;
+    return out;
+  }
   out.refusal = error_response(405, "method " + wanted.method + " is not allowed for " +
                                         wanted.path + ", allowed are " + names);
   out.refusal.allow = names;

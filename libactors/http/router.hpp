@@ -24,7 +24,7 @@ public:
   struct match_result {
     std::optional<std::size_t> route; ///< none: look at `refusal`
     parameters path;
-    http_response refusal; ///< 404, or 405 with the methods that there are
+    http_response refusal; ///< 404; 405, or 204 of OPTIONS, with the methods that there are
   };
 
   /// @returns the route's number: they count from 0

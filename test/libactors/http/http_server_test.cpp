@@ -6,6 +6,7 @@
 #include <future>
 #include <mutex>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -51,6 +52,14 @@ public:
       out.append(&buffer[0], static_cast<std::size_t>(size));
     }
     return out;
+  }
+
+  /// What comes within so long.
+  std::string read_for(std::chrono::milliseconds longest) const {
+    pollfd asked{socket_, POLLIN, 0};
+    if (::poll(&asked, 1, static_cast<int>(longest.count())) <= 0)
+      return {};
+    return read();
   }
 
 private:
@@ -161,31 +170,156 @@ TEST_CASE("headers of a megabyte are cut off, and the client reads why") {
   CHECK(has(answer, R"({"errors":["headers are larger than 32768 bytes"]})"));
 }
 
-TEST_CASE("a client that drips its headers is cut off, and holds up nobody") {
+TEST_CASE("a client that drips is cut off, told why, and holds up nobody") {
   auto how = settings();
   how.limits.header_deadline = std::chrono::milliseconds(300);
+  how.limits.body_deadline = std::chrono::milliseconds(400);
   const auto server = serve(how);
-  const client slow(server->port());
-  slow.send("GET /slow HT");
+  const client headers(server->port());
+  headers.send("GET /slow HT");
+  const client body(server->port());
+  body.send("POST /slow HTTP/1.1\r\nContent-Length: 100\r\n\r\nso");
+  const client chunks(server->port());
+  chunks.send("POST /slow HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n");
 
   const client good(server->port());
   good.send("GET /good HTTP/1.1\r\nConnection: close\r\n\r\n");
 
   CHECK(has(good.read(), "GET /good"));
-  CHECK(slow.read().empty());
+  const auto told = headers.read();
+  CHECK(has(told, "HTTP/1.1 408"));
+  CHECK(has(told, R"({"errors":["the header of the request did not come within 300 ms"]})"));
+  for (const auto* each : {&body, &chunks}) {
+    const auto answer = each->read();
+    CHECK(has(answer, "HTTP/1.1 408"));
+    CHECK(has(answer, "the body of the request did not come within 400 ms"));
+  }
 }
 
-TEST_CASE("too many connections are refused") {
+TEST_CASE("each further byte does not give a client more time") {
+  auto how = settings();
+  how.limits.header_deadline = std::chrono::milliseconds(200);
+  const auto server = serve(how);
+  const client slow(server->port());
+  slow.send("GET / HTTP/1.1\r\n");
+
+  std::string answer;
+  while (answer.empty()) { // as long as it is listened to
+    slow.send("X");
+    answer = slow.read_for(std::chrono::milliseconds(20));
+  }
+
+  CHECK(has(answer, "HTTP/1.1 408"));
+}
+
+TEST_CASE("connections that ask nothing are closed, and make room for others") {
+  auto how = settings();
+  how.limits.connections = 3;
+  how.limits.idle_timeout = std::chrono::milliseconds(300);
+  const auto server = serve(how);
+  const client silent(server->port());
+  const client kept(server->port());
+  kept.send("GET /kept HTTP/1.1\r\n\r\n");
+  CHECK(has(kept.read("GET /kept"), "200 OK"));
+  const client leaving(server->port());
+
+  CHECK(silent.read().empty());
+  CHECK(kept.read().empty());
+  CHECK(leaving.read().empty());
+  const client next(server->port());
+  next.send("GET /next HTTP/1.1\r\nConnection: close\r\n\r\n");
+  CHECK(has(next.read(), "GET /next"));
+}
+
+TEST_CASE("too many connections are refused in words, and far too many without") {
   auto how = settings();
   how.limits.connections = 1;
-  const auto server = serve(how);
+  std::promise<http_responder> taken;
+  const auto server = serve(
+      how, [&](const http_request&, http_responder back) { taken.set_value(std::move(back)); });
   const client first(server->port());
   first.send("GET /first HTTP/1.1\r\n\r\n");
-  CHECK(has(first.read("GET /first"), "200 OK"));
+  const auto back = taken.get_future().get(); // it waits for its answer, so it is not idle
 
   const client second(server->port());
+  const auto told = second.read();
+  const client third(server->port()); // the second is still listened to
 
-  CHECK(has(second.read(), "HTTP/1.1 503"));
+  CHECK(has(told, "HTTP/1.1 503"));
+  CHECK(has(told, "too many connections: the limit is 1"));
+  CHECK(third.read().empty());
+}
+
+TEST_CASE("idle connections keep nobody out") {
+  auto how = settings();
+  how.limits.connections = 3;
+  const auto server = serve(how);
+  std::vector<std::unique_ptr<client>> silent;
+  for (int i = 0; i < 20; ++i)
+    silent.push_back(std::make_unique<client>(server->port()));
+
+  const client one(server->port());
+  one.send("GET /one HTTP/1.1\r\nConnection: close\r\n\r\n");
+
+  CHECK(has(one.read(), "GET /one"));
+  CHECK(silent.front()->read().empty());
+}
+
+TEST_CASE("strangers are logged once, however often they come") {
+  std::mutex guard;
+  std::string log;
+  auto how = settings();
+  how.log = logger::to(
+      [&](log_level, std::string_view line) {
+        const std::lock_guard lock(guard);
+        log += line;
+        log += '\n';
+      },
+      log_level::info);
+  {
+    const auto server = serve(how);
+    for (int i = 0; i < 20; ++i) {
+      const client one(server->port());
+      one.send("nonsense " + std::to_string(i) + "\r\n\r\n");
+      CHECK(has(one.read(), "HTTP/1.1 400"));
+    }
+  }
+  CHECK(log.find("HTTP request refused") == log.rfind("HTTP request refused"));
+  CHECK(has(log, "HTTP request refused"));
+}
+
+TEST_CASE("requests that come at once are answered in order, and a broken one ends it") {
+  const auto server = serve(settings());
+  const client one(server->port());
+  std::string all;
+  for (int i = 0; i < 200; ++i)
+    all += "GET /" + std::to_string(i) + " HTTP/1.1\r\n\r\n";
+  one.send(all + "HEAD /head HTTP/1.1\r\n\r\nbroken\r\n\r\nGET /never HTTP/1.1\r\n\r\n");
+
+  const auto answers = one.read();
+
+  std::size_t at = 0;
+  for (int i = 0; i < 200; ++i) {
+    at = answers.find("GET /" + std::to_string(i) + ' ', at);
+    REQUIRE(at != std::string::npos);
+  }
+  CHECK(answers.find("HTTP/1.1 400", at) != std::string::npos);
+  CHECK(has(answers, R"({"errors":["malformed HTTP request: )"));
+  CHECK_FALSE(has(answers, "/never"));
+}
+
+TEST_CASE("a body beyond the limit is refused before it is sent") {
+  auto how = settings();
+  how.limits.body_bytes = 1000;
+  const auto server = serve(how);
+  for (const auto* length : {"1001", "99999999999", "18446744073709551615"}) {
+    CAPTURE(length);
+    const client one(server->port());
+    one.send(std::string("POST / HTTP/1.1\r\nContent-Length: ") + length + "\r\n\r\n");
+    const auto answer = one.read();
+    CHECK(has(answer, "HTTP/1.1 413"));
+    CHECK(has(answer, R"({"errors":["body is larger than 1000 bytes"]})"));
+  }
 }
 
 TEST_CASE("an answer may come later, from another thread, or not at all") {

@@ -93,7 +93,23 @@ TEST_CASE("a request without route is refused in words") {
   CHECK(unknown.refusal.body == R"({"errors":["no such path: /nothing/here"]})");
   CHECK_FALSE(forbidden.route.has_value());
   CHECK(forbidden.refusal.status == 405);
-  CHECK(forbidden.refusal.allow == "GET, HEAD, PATCH");
+  CHECK(forbidden.refusal.allow == "GET, HEAD, PATCH, OPTIONS");
+  CHECK(
+      forbidden.refusal.body ==
+      R"({"errors":["method DELETE is not allowed for /jobs/1, allowed are GET, HEAD, PATCH, OPTIONS"]})");
+}
+
+TEST_CASE("OPTIONS tells the methods of a path that there is") {
+  router routes;
+  routes.add("PATCH", "/jobs/:job");
+
+  const auto told = routes.match(*read_target("OPTIONS", "/jobs/1"));
+  const auto unknown = routes.match(*read_target("OPTIONS", "/nothing"));
+
+  CHECK(told.refusal.status == 204);
+  CHECK(told.refusal.allow == "PATCH, OPTIONS");
+  CHECK(told.refusal.body.empty());
+  CHECK(unknown.refusal.status == 404);
 }
 
 TEST_CASE("failures have the status that fits") {
