@@ -11,7 +11,8 @@ from sources import ROOT
 
 def main(build, target):
     target = Path(os.environ["MESON_INSTALL_DESTDIR_PREFIX"]) / target
-    for root, pattern in [(ROOT, "lib*/**/*.hpp"), (Path(build), "schema/*.h")]:
+    for root, pattern in [(ROOT, "lib*/**/*.hpp"), (Path(build), "schema/*.h"),
+                          (Path(build), "libgraph/headers_digest.hpp")]:
         for header in root.glob(pattern):
             installed = target / header.relative_to(root)
             installed.parent.mkdir(parents=True, exist_ok=True)

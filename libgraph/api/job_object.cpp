@@ -189,7 +189,8 @@ object_loader::object_at(const std::string& path) {
   HEADRACE_TRY(const auto stamp, stamp_of(path, *content));
   if (const auto difference = stamp_difference(stamp, HEADRACE_STAMP); !difference.empty())
     return error(errc::job_object_incompatible,
-                 "job object was built for another headrace: " + path + ": " + difference);
+                 "job object was built for another headrace, rebuild the job against this one: " +
+                     path + ": " + difference);
   HEADRACE_TRY(auto loadable, path_to_load(path, digest, *content));
   if (loadable.find('/') == std::string::npos)
     loadable = "./" + loadable; // else the system's library path is searched

@@ -44,7 +44,8 @@ public:
 
   /// Runs the entry for the client.
   /// @errors job_object_unloadable    no file, no job in it, or a symbol that is missing
-  /// @errors job_object_incompatible  built with another compiler, library or version
+  /// @errors job_object_incompatible  built with another compiler, library, version, or other
+  /// headers
   /// @errors user_function_failed     the entry threw; others as its error says (e.g. bad_usage)
   /// @errors invalid_graph, type_mismatch, duplicate_uid
   result<built_job> build(const std::string& object_path, const std::vector<std::string>& arguments,

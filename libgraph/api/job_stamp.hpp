@@ -1,5 +1,7 @@
 #pragma once
 
+#include "libgraph/headers_digest.hpp"
+
 #include <cstddef>
 
 /// The version of this API; equal to `headrace::version()`.
@@ -48,7 +50,8 @@
   "compiler=" HEADRACE_STAMP_COMPILER "\n"                                                         \
   "c++ abi=" HEADRACE_TEXT(__GXX_ABI_VERSION) "\n"                                                 \
                                               "c++ library=" HEADRACE_STAMP_LIBRARY "\n"           \
-                                              "sanitizer=" HEADRACE_STAMP_SANITIZER "\n"
+                                              "sanitizer=" HEADRACE_STAMP_SANITIZER "\n"           \
+                                              "headers=" HEADRACE_HEADERS_DIGEST "\n"
 
 /// The section of a job object that holds the stamp: read from the file, before any of its code
 /// runs.

@@ -1,5 +1,7 @@
 #include "libgraph/job_graph/job_graph.hpp"
 
+#include "libgraph/job_graph/aggregation_check.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <unordered_map>
@@ -53,36 +55,6 @@ status check_watermarks(const std::string& where, const watermark_spec& watermar
   return {};
 }
 
-status check_aggregation(const std::string& where, const aggregation& aggregates,
-                         const logical_type& in, const logical_type& out) {
-  const auto& result =
-      aggregates.result_type.root() == type_root::null ? out : aggregates.result_type;
-  if (result.root() != type_root::row)
-    return invalid(where, "aggregates give no row: " + result.to_sql());
-  if (!aggregates.function.is_none())
-    return aggregates.calls.empty() ? status()
-                                    : invalid(where, "an aggregate function and built-in calls");
-  if (aggregates.calls.empty())
-    return invalid(where, "no aggregate");
-  const auto whole_rows = [](const aggregate_call& call) {
-    return call.kind == aggregate_kind::min_by || call.kind == aggregate_kind::max_by;
-  };
-  for (const auto& call : aggregates.calls)
-    if (call.kind != aggregate_kind::count || call.column != -1)
-      HEADRACE_CHECK(check_columns(where, {call.column}, in, "aggregated column"));
-  if (std::ranges::any_of(aggregates.calls, whole_rows)) {
-    if (aggregates.calls.size() != 1)
-      return invalid(where, "min_by or max_by beside other aggregates");
-    if (result.child_count() > in.child_count())
-      return invalid(where, "min_by or max_by gives more columns than come in");
-    return {};
-  }
-  if (aggregates.calls.size() != result.child_count())
-    return invalid(where, std::to_string(aggregates.calls.size()) + " aggregates for " +
-                              std::to_string(result.child_count()) + " columns");
-  return {};
-}
-
 status check_window(const std::string& where, const window_spec& window) {
   if (window.allowed_lateness_ms < 0)
     return invalid(where, "negative allowed lateness");
@@ -132,7 +104,7 @@ struct spec_checker {
   }
   status operator()(const keyed_aggregate_spec& spec) const {
     HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
-    return check_aggregation(where, spec.aggregates, in(), node.output_type);
+    return check_aggregation(where, spec.aggregates, spec.key_columns, in(), node.output_type);
   }
   status operator()(const window_aggregate_spec& spec) const {
     HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
@@ -144,7 +116,7 @@ struct spec_checker {
       if (!(*late == in()))
         return mismatch("late rows leave as another type");
     }
-    return check_aggregation(where, spec.aggregates, in(), node.output_type);
+    return check_aggregation(where, spec.aggregates, spec.key_columns, in(), node.output_type);
   }
   status operator()(const sink_spec& spec) const {
     if (spec.connector.name.empty() && spec.connector.provider.is_none())

@@ -86,6 +86,18 @@ TEST_CASE("a job object of another headrace is refused before its code runs") {
   CHECK(built.error().message.find("compiler: the job has gcc 99") != std::string::npos);
 }
 
+TEST_CASE("a job object that was built from other headers is refused before its code runs") {
+  loading t;
+
+  const auto built = t.loader.build(directory + "/testing_stale_job.so", {}, 1);
+
+  REQUIRE_FALSE(built);
+  CHECK(built.error().code == errc::job_object_incompatible);
+  CHECK(built.error().message.find("rebuild the job") != std::string::npos);
+  CHECK(built.error().message.find("headers: the job has of other headers, this is ") !=
+        std::string::npos);
+}
+
 TEST_CASE("what is no job object is refused in words") {
   loading t;
   const auto code_of = [&](const std::string& path) {

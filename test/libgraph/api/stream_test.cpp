@@ -144,6 +144,20 @@ TEST_CASE("a setting on what is no operator is refused in words") {
   CHECK_THROWS_AS(env.set_parallelism(-1), graph::failure);
 }
 
+TEST_CASE("a sum of what is no number is refused when the graph is built") {
+  api::environment env;
+  env.from_collection<std::pair<std::string, std::int64_t>>({{"a", 1}})
+      .key_by([](const std::pair<std::string, std::int64_t>& row) { return row.second; })
+      .sum<0>()
+      .print();
+
+  const auto built = graph::build_job_graph(env.program(), 1);
+
+  REQUIRE_FALSE(built);
+  CHECK(built.error().code == errc::type_mismatch);
+  CHECK(built.error().message.find("only numbers can be summed") != std::string::npos);
+}
+
 TEST_CASE("a missing argument is told with the nearest that was given") {
   const api::parameters given({"--inptu", "x"});
 
