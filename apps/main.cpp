@@ -52,6 +52,30 @@ int complain_of_extras(const CLI::App& app) {
   return run::bad_usage;
 }
 
+/// Says that no command was named, or none that there is, with what may have been meant.
+int complain_of_command(const CLI::App& app) {
+  std::vector<std::string> known;
+  for (const auto* each : app.get_subcommands(nullptr))
+    known.push_back(each->get_name());
+  const auto words = app.remaining(true);
+  const auto command = std::find_if(words.begin(), words.end(),
+                                    [](const auto& word) { return !word.starts_with('-'); });
+  if (command != words.end()) {
+    const std::vector<std::string_view> names(known.begin(), known.end());
+    const auto nearest = nearest_name(*command, names);
+    std::fprintf(stderr, "headrace: no such command: %s%s%s\n", command->c_str(),
+                 nearest.empty() ? "" : ", did you mean ", std::string(nearest).c_str());
+  } else if (!words.empty()) {
+    std::fprintf(stderr, "headrace: a command is missing, and there is no option %s before it\n",
+                 words.front().c_str());
+  } else {
+    std::fprintf(stderr, "headrace: a command is missing\n");
+  }
+  std::fprintf(stderr, "Commands: %s; headrace --help tells what they do\n",
+               join_text(known, ", ").c_str());
+  return run::bad_usage;
+}
+
 int run_command(int argc, char** argv) {
   // What stands behind `--` is the job's own.
   int own = argc;
@@ -117,6 +141,9 @@ int run_command(int argc, char** argv) {
   } catch (const CLI::ExtrasError&) {
     return complain_of_extras(app);
   } catch (const CLI::ParseError& wrong) {
+    if (wrong.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) &&
+        app.get_subcommands().empty())
+      return complain_of_command(app);
     return app.exit(wrong) == 0 ? run::finished : run::bad_usage;
   }
   if (options->parsed()) {

@@ -1,5 +1,6 @@
 #include "apps/client/job_commands.hpp"
 
+#include "apps/client/actors_text.hpp"
 #include "apps/client/http_get.hpp"
 #include "apps/client/job_text.hpp"
 #include "apps/client/remote_cluster.hpp"
@@ -90,8 +91,8 @@ status list_actors(const actors::host_port& target, bool is_json) {
                      "; name another one's REST port with --target HOST:PORT",
                  page.error());
   if (!is_json) {
-    HEADRACE_TRY(const auto tree, actors_as_tree(*page));
-    *page = tree;
+    HEADRACE_TRY(const auto actors, read_actors(*page));
+    *page = actors_as_text(actors);
   }
   std::fputs(page->c_str(), stdout);
   return {};

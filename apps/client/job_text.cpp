@@ -1,13 +1,13 @@
 #include "apps/client/job_text.hpp"
 
+#include "apps/client/text_table.hpp"
 #include "libscheduler/execution_graph/life_cycle.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
-#include <map>
+#include <cmath>
 #include <utility>
 
 namespace headrace::client {
@@ -23,40 +23,7 @@ std::string upper(std::string_view text) {
 }
 
 std::string duration_of(const scheduler::job_status& job, std::int64_t now_ms) {
-  if (job.started_ms == 0)
-    return "-";
-  const auto ms =
-      std::max<std::int64_t>(0, (job.ended_ms != 0 ? job.ended_ms : now_ms) - job.started_ms);
-  char text[48];
-  if (ms < 60'000)
-    std::snprintf(&text[0], sizeof(text), "%.1f s", static_cast<double>(ms) / 1'000.0);
-  else if (ms < 3'600'000)
-    std::snprintf(&text[0], sizeof(text), "%lld min %02lld s", static_cast<long long>(ms / 60'000),
-                  static_cast<long long>(ms / 1'000 % 60));
-  else
-    std::snprintf(&text[0], sizeof(text), "%lld h %02lld min",
-                  static_cast<long long>(ms / 3'600'000), static_cast<long long>(ms / 60'000 % 60));
-  return &text[0];
-}
-
-/// Lays columns out under one another; the last is not padded.
-std::string table_of(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      out += row[i];
-      if (i + 1 < row.size())
-        out.append(widths[i] - row[i].size() + 2, ' ');
-    }
-    out += '\n';
-  }
-  return out;
+  return describe_duration(runtime_ms(job, now_ms));
 }
 
 std::string tasks_of(const scheduler::vertex_status& vertex) {
@@ -69,6 +36,9 @@ std::string tasks_of(const scheduler::vertex_status& vertex) {
   }
   return out;
 }
+
+/// With as many digits as it has.
+double part_of_1(float share) { return std::round(static_cast<double>(share) * 1'000.0) / 1'000.0; }
 
 json to_json(const scheduler::job_status& job) {
   json vertices = json::array();
@@ -85,7 +55,10 @@ json to_json(const scheduler::job_status& job) {
                         {"recordsIn", vertex.records_in},
                         {"recordsOut", vertex.records_out},
                         {"skippedRecords", vertex.skipped_records},
-                        {"lateRecords", vertex.late_records}});
+                        {"lateRecords", vertex.late_records},
+                        {"busy", part_of_1(vertex.busy_share)},
+                        {"backPressured", part_of_1(vertex.back_pressured_share)},
+                        {"idle", part_of_1(vertex.idle_share)}});
   }
   return {
       {"id", to_string(job.id)},
@@ -101,22 +74,6 @@ json to_json(const scheduler::job_status& job) {
       {"waitingFor", job.waiting_for},
       {"failure", job.failure.code == errc::none ? json(nullptr) : json(to_string(job.failure))},
       {"vertices", std::move(vertices)}};
-}
-
-void append_actors(const std::string& parent, int depth,
-                   const std::map<std::string, std::vector<const json*>>& children,
-                   std::vector<std::vector<std::string>>& rows) {
-  const auto found = children.find(parent);
-  if (found == children.end() || depth > 32)
-    return;
-  for (const auto* actor : found->second) {
-    const auto name = actor->value("name", "");
-    const auto slash = name.rfind('/');
-    rows.push_back({std::string(static_cast<std::size_t>(depth) * 2, ' ') +
-                        (slash == std::string::npos ? name : name.substr(slash + 1)),
-                    actor->value("kind", ""), actor->value("state", "")});
-    append_actors(name, depth + 1, children, rows);
-  }
 }
 
 } // namespace
@@ -139,7 +96,7 @@ std::string jobs_as_table(const std::vector<scheduler::job_status>& jobs, std::i
     rows.push_back({to_string(job.id), upper(scheduler::name_of(job.state)),
                     duration_of(job, now_ms), std::to_string(job.restarts),
                     std::to_string(job.completed_checkpoints), job.name});
-  return table_of(rows);
+  return text_table(rows);
 }
 
 std::string job_as_text(const scheduler::job_status& job, std::int64_t now_ms) {
@@ -160,31 +117,25 @@ std::string job_as_text(const scheduler::job_status& job, std::int64_t now_ms) {
     facts.push_back({"restored from", std::to_string(job.restored_checkpoint)});
   if (!job.waiting_for.empty())
     facts.push_back({"waits for", job.waiting_for});
-  auto out = table_of(facts);
+  auto out = text_table(facts);
   if (job.failure.code != errc::none)
     out += "newest failure: " + to_string(job.failure) + '\n';
-  std::vector<std::vector<std::string>> rows{{"VERTEX", "PARALLELISM", "IN", "OUT", "TASKS"}};
+  std::vector<std::vector<std::string>> rows{{"VERTEX", "PARALLELISM", "IN", "OUT", "LATE",
+                                              "SKIPPED", "BUSY", "BACK PRESSURED", "IDLE",
+                                              "TASKS"}};
   for (const auto& vertex : job.vertices)
     rows.push_back({vertex.name, std::to_string(vertex.parallelism),
                     std::to_string(vertex.records_in), std::to_string(vertex.records_out),
-                    tasks_of(vertex)});
-  return out + '\n' + table_of(rows);
+                    std::to_string(vertex.late_records), std::to_string(vertex.skipped_records),
+                    describe_share(vertex.busy_share), describe_share(vertex.back_pressured_share),
+                    describe_share(vertex.idle_share), tasks_of(vertex)});
+  return out + '\n' + text_table(rows);
 }
 
-result<std::string> actors_as_tree(const std::string& page) {
-  const auto read = json::parse(page, nullptr, false);
-  if (read.is_discarded() || !read.is_object() || !read.contains("actors"))
-    return error(errc::malformed_message, "cluster does not list its actors");
-  std::map<std::string, std::map<std::string, std::vector<const json*>>> by_node;
-  for (const auto& actor : read["actors"])
-    by_node[actor.value("node", "")][actor.value("parent", "")].push_back(&actor);
-  std::string out;
-  for (const auto& [node, children] : by_node) {
-    std::vector<std::vector<std::string>> rows;
-    append_actors("", 1, children, rows);
-    out += "node " + node + '\n' + table_of(rows);
-  }
-  return out;
+std::int64_t runtime_ms(const scheduler::job_status& job, std::int64_t now_ms) {
+  if (job.started_ms == 0)
+    return -1;
+  return std::max<std::int64_t>(0, (job.ended_ms != 0 ? job.ended_ms : now_ms) - job.started_ms);
 }
 
 } // namespace headrace::client

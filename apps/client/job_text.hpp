@@ -15,9 +15,9 @@ std::string job_as_json(const scheduler::job_status& job);
 std::string jobs_as_json(const std::vector<scheduler::job_status>& jobs);
 /// A line a job under a heading.
 std::string jobs_as_table(const std::vector<scheduler::job_status>& jobs, std::int64_t now_ms);
-/// A job with its vertices.
+/// A job with its vertices: records, and how busy, back-pressured and idle its busiest subtask is.
 std::string job_as_text(const scheduler::job_status& job, std::int64_t now_ms);
-/// The tree of actors out of /debug/actors. @errors malformed_message
-result<std::string> actors_as_tree(const std::string& page);
+/// How long it has run; -1: not yet.
+std::int64_t runtime_ms(const scheduler::job_status& job, std::int64_t now_ms);
 
 } // namespace headrace::client

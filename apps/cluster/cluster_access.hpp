@@ -19,6 +19,10 @@ public:
 
   virtual actors::node& node() = 0;
   virtual const scheduler::cluster_addresses& addresses() const = 0;
+  /// Whether a call failed so because the cluster is away, and may come back.
+  virtual bool is_away(const error& failure) const = 0;
+  /// Finds the cluster's parts anew, which may be in another process. May block for some seconds.
+  virtual status find_again() = 0;
   /// Makes room for a job of so many slots, where the cluster is this process's own.
   virtual void provide_slots(std::int32_t needed) = 0;
 };

@@ -56,6 +56,9 @@ public:
   actors::node& node() override { return *node_; }
   const scheduler::cluster_addresses& addresses() const override { return addresses_; }
 
+  bool is_away(const error& /*failure*/) const override { return false; }
+  status find_again() override { return {}; }
+
   void provide_slots(std::int32_t needed) override {
     const auto list = node_->ask_and_wait<schema::TaskExecutorList>(
         addresses_.resource_manager, message_builder<schema::ListTaskExecutors>().finish(),

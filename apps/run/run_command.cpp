@@ -1,5 +1,6 @@
 #include "apps/run/run_command.hpp"
 
+#include "apps/client/collected_rows.hpp"
 #include "apps/client/job_text.hpp"
 #include "apps/client/remote_cluster.hpp"
 #include "apps/cluster/job_settings.hpp"
@@ -7,7 +8,6 @@
 #include "apps/cluster/mini_cluster.hpp"
 #include "apps/cluster/process_settings.hpp"
 #include "apps/cluster/working_directory.hpp"
-#include "apps/run/collected_printer.hpp"
 #include "apps/run/job_access.hpp"
 #include "apps/run/progress.hpp"
 #include "apps/run/remote_access.hpp"
@@ -54,6 +54,7 @@ void take_signals(const configuration& settings) {
   std::signal(SIGALRM, end_late_run);
   std::signal(SIGINT, take_signal);
   std::signal(SIGTERM, take_signal);
+  std::signal(SIGPIPE, SIG_IGN); // who reads no more (head) fails the write, and so the job
 }
 
 int complain(const error& failure) {
@@ -98,7 +99,7 @@ std::int32_t slots_of_each(const run_options& options, const graph::job_graph& j
 class follower {
 public:
   follower(job_access& access, const graph::job_graph& job, const run_options& options)
-      : access_(access), job_(job.id), rows_(access.client(), job),
+      : access_(access), job_(job.id), rows_(job, client::print_to_standard_output),
         shown_(options.quiet                ? progress::style::none
                : isatty(STDERR_FILENO) != 0 ? progress::style::live
                                             : progress::style::lines) {}
@@ -121,9 +122,9 @@ private:
   result<std::optional<scheduler::job_status>> look() {
     auto& client = access_.client();
     HEADRACE_TRY(auto status, client.status(job_));
-    HEADRACE_CHECK(rows_.print_new());
+    HEADRACE_CHECK(end_unless(rows_.print_new(client)));
     if (scheduler::is_terminal(status.state)) {
-      HEADRACE_CHECK(rows_.print_rest());
+      HEADRACE_CHECK(rows_.print_rest(client));
       return std::optional(std::move(status));
     }
     shown_.show(status);
@@ -137,9 +138,16 @@ private:
     return std::optional<scheduler::job_status>();
   }
 
+  /// A job whose rows nobody can read any more is of no use, on a cluster neither.
+  status end_unless(status printed) {
+    if (!printed && printed.error().code == errc::output_unusable)
+      static_cast<void>(access_.client().cancel(job_));
+    return printed;
+  }
+
   job_access& access_;
   job_id job_;
-  collected_printer rows_;
+  client::collected_rows rows_;
   progress shown_;
   bool is_canceling_ = false;
 };

@@ -1,5 +1,6 @@
 #include "apps/shell/lua_values.hpp"
 
+#include "apps/client/job_text.hpp"
 #include "apps/shell/shell_words.hpp"
 #include "libactors/base/clock.hpp"
 
@@ -115,7 +116,7 @@ void push_status(lua_State* lua, const scheduler::job_status& status) {
   set(lua, "restored_checkpoint", status.restored_checkpoint);
   set(lua, "records", records_of(status));
   set_real(lua, "runtime",
-           static_cast<double>(runtime_ms(status, system_clock().wall_ms())) / 1000.0);
+           static_cast<double>(client::runtime_ms(status, system_clock().wall_ms())) / 1000.0);
   set(lua, "waiting_for", status.waiting_for);
   set_failure(lua, "failure", status.failure);
   lua_createtable(lua, static_cast<int>(status.vertices.size()), 0);

@@ -1,5 +1,6 @@
 #include "apps/shell/shell_command.hpp"
 
+#include "apps/client/collected_rows.hpp"
 #include "apps/client/remote_cluster.hpp"
 #include "apps/cluster/cluster_access.hpp"
 #include "apps/shell/line_editor.hpp"
@@ -53,6 +54,10 @@ public:
       : inner_(std::move(inner)) {}
   actors::node& node() override { return inner_->node(); }
   const scheduler::cluster_addresses& addresses() const override { return inner_->addresses(); }
+  bool is_away(const error& failure) const override {
+    return client::remote_cluster::is_away(failure);
+  }
+  status find_again() override { return inner_->find_again(); }
   void provide_slots(std::int32_t /*needed*/) override {}
 
 private:
@@ -155,7 +160,10 @@ int run_shell(const shell_options& options) {
     complain(started.error());
     return started.error().code == errc::bad_usage ? bad_usage : failed;
   }
-  shell_session session(**started, *files, loader);
+  shell_session session(**started, *files, loader,
+                        {client::print_to_standard_output, [](const std::string& words) {
+                           std::fprintf(stderr, "headrace: %s\n", words.c_str());
+                         }});
   return run_with(session, options, script);
 }
 

@@ -1,5 +1,8 @@
 #include "apps/shell/shell_commands.hpp"
 
+#include "apps/client/actors_text.hpp"
+#include "apps/client/job_text.hpp"
+#include "apps/client/text_table.hpp"
 #include "apps/shell/shell_words.hpp"
 #include "libactors/base/clock.hpp"
 #include "libactors/base/text.hpp"
@@ -21,19 +24,6 @@ result<std::int32_t> read_number(const std::string& text, std::string_view what)
   const auto read = std::from_chars(text.data(), end, out);
   if (read.ec != std::errc() || read.ptr != end || out < 0)
     return error(errc::bad_usage, std::string(what) + " is a number: " + text);
-  return out;
-}
-
-/// "4 running, 2 finished".
-std::string tasks_text(const scheduler::vertex_status& vertex) {
-  std::string out;
-  for (std::size_t i = 0; i < vertex.tasks_by_state.size() && i < scheduler::task_state_count;
-       ++i) {
-    if (vertex.tasks_by_state[i] == 0)
-      continue;
-    out += (out.empty() ? "" : ", ") + std::to_string(vertex.tasks_by_state[i]) + ' ' +
-           std::string(scheduler::name_of(static_cast<scheduler::task_state>(i)));
-  }
   return out;
 }
 
@@ -206,54 +196,27 @@ status shell_commands::stop(const words& given) {
 
 status shell_commands::jobs(const words& /*given*/) {
   HEADRACE_TRY(const auto known, session_.list_jobs());
-  std::vector<words> rows = {
-      {"JOB", "NAME", "STATE", "TIME", "RECORDS", "CHECKPOINTS", "RESTARTS"}};
-  for (const auto& job : known)
-    rows.push_back({to_string(job.id), job.name, std::string(scheduler::name_of(job.state)),
-                    describe_duration(runtime_ms(job, now_ms())), std::to_string(records_of(job)),
-                    std::to_string(job.completed_checkpoints), std::to_string(job.restarts)});
-  print_(format_table(rows));
+  print_(client::jobs_as_table(known, now_ms()));
   return {};
 }
 
 status shell_commands::info(const words& given) {
   HEADRACE_TRY(const auto job, job_of(given));
   HEADRACE_TRY(const auto seen, session_.status_of(job));
-  std::string text = describe_job(seen, now_ms()) + '\n';
-  if (seen.last_checkpoint != 0)
-    text += "newest checkpoint: " + std::to_string(seen.last_checkpoint) + ' ' +
-            seen.last_checkpoint_path + '\n';
-  if (seen.failure.code != errc::none)
-    text += "newest failure: " + to_string(seen.failure) + '\n';
-  std::vector<words> rows = {
-      {"VERTEX", "TASKS", "IN", "OUT", "LATE", "SKIPPED", "BUSY", "BACK PRESSURED", "IDLE"}};
-  for (const auto& vertex : seen.vertices)
-    rows.push_back({vertex.name, tasks_text(vertex), std::to_string(vertex.records_in),
-                    std::to_string(vertex.records_out), std::to_string(vertex.late_records),
-                    std::to_string(vertex.skipped_records), describe_share(vertex.busy_share),
-                    describe_share(vertex.back_pressured_share),
-                    describe_share(vertex.idle_share)});
-  print_(text + format_table(rows));
+  print_(client::job_as_text(seen, now_ms()));
   return {};
 }
 
 status shell_commands::actors(const words& given) {
   HEADRACE_TRY(const auto listing, session_.list_actors());
-  std::vector<words> rows = {{"ACTOR", "KIND", "NODE", "STATE", "QUEUE", "TAKEN", "BUSY", "ERROR"}};
-  for (const auto& [actor, has_failed] : listing.actors) {
-    if (!given.empty() && actor.name.find(given.front()) == std::string::npos &&
-        actor.kind.find(given.front()) == std::string::npos)
-      continue;
-    rows.push_back({actor.name, actor.kind, actor.node.substr(0, 8),
-                    has_failed ? "failed" : std::string(name_of(actor.state)),
-                    std::to_string(actor.queue_depth), std::to_string(actor.taken),
-                    describe_duration(actor.busy_us / 1'000),
-                    actor.last_error.code == errc::none ? "" : actor.last_error.message});
-  }
-  std::string text = format_table(rows);
-  for (const auto& node : listing.silent_nodes)
-    text += "silent node: " + node + '\n';
-  print_(text);
+  client::actor_list list;
+  list.silent_nodes = listing.silent_nodes;
+  for (const auto& [actor, has_failed] : listing.actors)
+    list.actors.push_back({actor.node, actor.name, actor.parent, actor.kind,
+                           has_failed ? "failed" : std::string(name_of(actor.state)),
+                           actor.queue_depth, actor.taken, actor.busy_us,
+                           actor.last_error.code == errc::none ? "" : to_string(actor.last_error)});
+  print_(client::actors_as_text(list, given.empty() ? std::string_view() : given.front()));
   return {};
 }
 
@@ -262,7 +225,7 @@ status shell_commands::help(const words& /*given*/) {
   for (const auto& each : all())
     rows.push_back({std::string(each.usage), std::string(each.what)});
   print_(
-      format_table(rows) +
+      client::text_table(rows) +
       "JOB is an id, the beginning of one, or last (as is none at all): the job submitted last\n");
   return {};
 }

@@ -51,6 +51,9 @@ void shell_endpoint::on_mail(actors::mail_ptr content) {
   case shell_mail_kind::forget_watch:
     watches_.erase(as<forget_watch_order>(std::move(content))->number);
     return;
+  case shell_mail_kind::use_cluster:
+    cluster_ = std::move(as<use_cluster_order>(std::move(content))->cluster);
+    return;
   }
 }
 

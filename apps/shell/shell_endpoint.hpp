@@ -41,7 +41,13 @@ private:
   std::optional<T> value_;
 };
 
-enum class shell_mail_kind : std::uint32_t { ask = 1, list_actors, watch_job, forget_watch };
+enum class shell_mail_kind : std::uint32_t {
+  ask = 1,
+  list_actors,
+  watch_job,
+  forget_watch,
+  use_cluster
+};
 
 /// Ask the cluster this, and put the answer there.
 struct ask_order final : actors::mail {
@@ -66,6 +72,12 @@ struct watch_order final : actors::mail {
 struct forget_watch_order final : actors::mail {
   forget_watch_order() : mail(static_cast<std::uint32_t>(shell_mail_kind::forget_watch)) {}
   std::uint64_t number = 0;
+};
+
+/// From now on the cluster's parts are there.
+struct use_cluster_order final : actors::mail {
+  use_cluster_order() : mail(static_cast<std::uint32_t>(shell_mail_kind::use_cluster)) {}
+  scheduler::cluster_addresses cluster;
 };
 
 /// The shell as the cluster sees it: an actor on a node of the client's, that asks the dispatcher

@@ -16,6 +16,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds ask_timeout{10'000};
 constexpr milliseconds census_patience{5'000};
+/// How long a job manager that went away is waited for, and how often it is looked for.
+constexpr milliseconds away_patience{300'000};
+constexpr milliseconds find_pause{200};
 /// How often a wait looks whether it was interrupted.
 constexpr milliseconds look_up_interval{50};
 
@@ -51,9 +54,10 @@ result<job_id> match_job(std::string_view words, const std::vector<job_id>& ids,
 }
 
 shell_session::shell_session(cluster::cluster_access& cluster, file_system& files,
-                             api::object_loader& loader)
-    : cluster_(cluster), files_(files), loader_(loader),
-      uploads_(cluster.node(), cluster.addresses().dispatcher, cluster.addresses().blob_server),
+                             api::object_loader& loader, session_output output)
+    : cluster_(cluster), files_(files), loader_(loader), output_(std::move(output)),
+      client_(std::in_place, cluster.node(), cluster.addresses().dispatcher,
+              cluster.addresses().blob_server),
       endpoint_(cluster.node().spawn(
           std::make_unique<shell_endpoint>(cluster.addresses(), ask_timeout),
           {"shell", "shell", actors::placement::shared, actors::supervision::notify, true})) {}
@@ -64,8 +68,37 @@ void shell_session::order(actors::mail_ptr what) {
   cluster_.node().find(endpoint_).send(std::move(what));
 }
 
+/// Waits until the cluster answers again. @returns why it makes no sense to ask again
+status shell_session::recover(const error& failure) {
+  if (!cluster_.is_away(failure))
+    return failure;
+  if (is_interrupted())
+    return interrupted();
+  const auto& time = cluster_.node().environment().time;
+  const auto end_us = time.now_us() + std::chrono::microseconds(away_patience).count();
+  bool is_told = false;
+  while (true) {
+    const auto found = cluster_.find_again();
+    if (found)
+      break;
+    if (!cluster_.is_away(found.error()) || time.now_us() > end_us)
+      return found.error();
+    if (is_interrupted())
+      return interrupted();
+    if (!std::exchange(is_told, true) && output_.tell)
+      output_.tell("job manager does not answer, it is waited for");
+    pause(find_pause);
+  }
+  const auto& found = cluster_.addresses();
+  client_.emplace(cluster_.node(), found.dispatcher, found.blob_server);
+  auto made = std::make_unique<use_cluster_order>();
+  made->cluster = found;
+  order(std::move(made));
+  return {};
+}
+
 template <class Reply, class Request>
-result<message<Reply>> shell_session::ask(const message<Request>& what) {
+result<message<Reply>> shell_session::ask_once(const message<Request>& what) {
   auto made = std::make_unique<ask_order>();
   const auto answer = std::make_shared<actors::awaited_answer>();
   made->to = cluster_.addresses().dispatcher;
@@ -78,6 +111,28 @@ result<message<Reply>> shell_session::ask(const message<Request>& what) {
   return message<Reply>(std::move(said));
 }
 
+template <class Reply, class Request>
+result<message<Reply>> shell_session::ask(const message<Request>& what) {
+  while (true) {
+    auto answer = ask_once<Reply>(what);
+    if (answer)
+      return answer;
+    HEADRACE_CHECK(recover(answer.error()));
+  }
+}
+
+result<job_id> shell_session::submit_once(file_system& files, const submission& what,
+                                          graph::job_graph& graph) {
+  HEADRACE_TRY(auto artifact, client_->upload(files, what.path, what.path));
+  graph.artifacts.assign(1, std::move(artifact));
+  HEADRACE_CHECK(graph::validate(graph));
+  message_builder<schema::SubmitJob> request;
+  const auto encoded = graph::encode(graph);
+  request->initGraph().setAs<schema::JobGraph>(*encoded.view());
+  HEADRACE_TRY(const auto reply, ask_once<schema::SubmitJobReply>(request.finish()));
+  return read_id<job_id>(reply.view()->getJob());
+}
+
 result<job_id> shell_session::submit(const submission& what) {
   HEADRACE_TRY(auto built, loader_.build(what.path, what.arguments, default_parallelism(what)));
   graph::connector_registry connectors;
@@ -85,44 +140,74 @@ result<job_id> shell_session::submit(const submission& what) {
   HEADRACE_TRY(const auto bounded, cluster::is_bounded(built.graph, *built.code, connectors));
   cluster::apply_settings(what.settings, bounded, built.graph);
   built.graph.id = cluster_.node().environment().random.next_id<job_id>();
-  HEADRACE_TRY(auto artifact, uploads_.upload(files_, what.path, what.path));
-  built.graph.artifacts.insert(built.graph.artifacts.begin(), std::move(artifact));
-  HEADRACE_CHECK(graph::validate(built.graph));
   cluster_.provide_slots(cluster::slots_needed(built.graph));
-  message_builder<schema::SubmitJob> request;
-  const auto encoded = graph::encode(built.graph);
-  request->initGraph().setAs<schema::JobGraph>(*encoded.view());
-  HEADRACE_TRY(const auto reply, ask<schema::SubmitJobReply>(request.finish()));
-  last_job_ = read_id<job_id>(reply.view()->getJob());
+  for (bool is_first = true;; is_first = false) {
+    const auto submitted = submit_once(files_, what, built.graph);
+    if (submitted || (!is_first && submitted.error().code == errc::duplicate_job))
+      break; // the first one had arrived
+    HEADRACE_CHECK(recover(submitted.error()));
+  }
+  last_job_ = built.graph.id;
+  if (output_.rows)
+    collected_.try_emplace(last_job_, built.graph, output_.rows);
   return last_job_;
+}
+
+status shell_session::print_collected(const job_id& job, bool has_ended) {
+  const auto rows = collected_.find(job);
+  if (rows == collected_.end())
+    return {};
+  auto printed = has_ended ? rows->second.print_rest(*client_) : rows->second.print_new(*client_);
+  if (!printed && printed.error().code == errc::output_unusable)
+    static_cast<void>(client_->cancel(job)); // nobody reads its rows any more
+  return printed;
 }
 
 result<scheduler::job_status>
 shell_session::wait(const job_id& job, milliseconds longest,
                     std::function<void(const scheduler::job_status&)> changed) {
+  const auto end_us = longest.count() == 0 ? 0
+                                           : cluster_.node().environment().time.now_us() +
+                                                 std::chrono::microseconds(longest).count();
+  while (true) {
+    auto ended = follow(job, end_us, changed);
+    if (ended) {
+      HEADRACE_CHECK(print_collected(job, true));
+      return ended;
+    }
+    if (end_us != 0 && cluster_.node().environment().time.now_us() >= end_us)
+      return error(errc::timed_out, "job has not ended: " + to_string(job) + ", after " +
+                                        std::to_string(longest.count()) + " ms");
+    HEADRACE_CHECK(recover(ended.error()));
+  }
+}
+
+/// Until the job has ended, it is late, or the cluster went away.
+/// @param end_us  0: however long
+result<scheduler::job_status> shell_session::follow(const job_id& job, std::int64_t end_us,
+                                                    const changed_function& changed) {
   auto watch = std::make_unique<watch_order>();
   const auto end = std::make_shared<awaited<result<scheduler::job_status>>>();
   const auto number = ++watches_;
   watch->number = number;
   watch->job = job;
-  watch->changed = std::move(changed);
+  watch->changed = changed;
   watch->end = end;
   order(std::move(watch));
   const auto& time = cluster_.node().environment().time;
-  const auto end_us = time.now_us() + std::chrono::microseconds(longest).count();
   while (true) {
     if (auto ended = end->wait(look_up_interval))
       return *ended;
-    const bool is_late = longest.count() > 0 && time.now_us() >= end_us;
-    if (!is_late && !is_interrupted())
+    const auto printed = print_collected(job, false);
+    const bool is_late = end_us != 0 && time.now_us() >= end_us;
+    if (printed && !is_late && !is_interrupted())
       continue;
     auto forget = std::make_unique<forget_watch_order>();
     forget->number = number;
     order(std::move(forget));
     if (is_interrupted())
       return interrupted();
-    return error(errc::timed_out, "job has not ended: " + to_string(job) + ", after " +
-                                      std::to_string(longest.count()) + " ms");
+    return printed ? error(errc::timed_out, "job has not ended") : printed.error();
   }
 }
 
@@ -141,10 +226,12 @@ status shell_session::cancel(const job_id& job) {
 }
 
 result<std::string> shell_session::stop(const job_id& job) {
-  message_builder<schema::StopJob> request;
-  write(request->initJob(), job);
-  HEADRACE_TRY(const auto reply, ask<schema::StopJobReply>(request.finish()));
-  return std::string(reply.view()->getPath().cStr());
+  while (true) {
+    const auto kept = client_->stop(job);
+    if (kept)
+      return kept->path;
+    HEADRACE_CHECK(recover(kept.error()));
+  }
 }
 
 result<std::vector<scheduler::job_status>> shell_session::list_jobs() {
@@ -158,6 +245,7 @@ result<std::vector<scheduler::job_status>> shell_session::list_jobs() {
 }
 
 result<actor_listing> shell_session::list_actors() {
+  HEADRACE_CHECK(list_jobs()); // finds a job manager that was restarted
   auto made = std::make_unique<list_actors_order>();
   const auto answer = std::make_shared<awaited<std::vector<scheduler::node_actors>>>();
   made->answer = answer;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apps/client/collected_rows.hpp"
 #include "apps/cluster/cluster_access.hpp"
 #include "apps/shell/shell_endpoint.hpp"
 #include "libscheduler/client/job_client.hpp"
@@ -11,7 +12,9 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,19 +39,28 @@ struct actor_listing {
   std::vector<std::string> silent_nodes;
 };
 
-/// What shell commands and scripts do, one blocking call each, over the shell's actor. For the
-/// thread that reads the commands; `interrupt` from a signal handler, too.
+/// Where a session puts what it has to say by itself. Either may be empty.
+struct session_output {
+  client::collected_rows::printer rows; ///< gets what jobs submitted here collect
+  std::function<void(const std::string& words)> tell;
+};
+
+/// What shell commands and scripts do, one blocking call each, over the shell's actor. A job
+/// manager that went away is waited for. For the thread that reads the commands; `interrupt` from a
+/// signal handler, too.
 class shell_session {
 public:
   /// All live longer.
-  shell_session(cluster::cluster_access& cluster, file_system& files, api::object_loader& loader);
+  shell_session(cluster::cluster_access& cluster, file_system& files, api::object_loader& loader,
+                session_output output = {});
   ~shell_session();
   shell_session(const shell_session&) = delete;
   shell_session& operator=(const shell_session&) = delete;
 
   /// @errors those of object_loader::build, of the job's settings, and of the dispatcher
   result<job_id> submit(const submission& what);
-  /// The job's last state. Tells `changed` meanwhile, on another thread.
+  /// The job's last state. Tells `changed` meanwhile, on another thread, and prints the rows that
+  /// the job collects, if it was submitted here.
   /// @errors timed_out     the job has not ended after `longest` (0: however long)
   /// @errors job_canceled  interrupted
   result<scheduler::job_status>
@@ -72,17 +84,28 @@ public:
   void clear_interrupt() { is_interrupted_.store(false); }
 
 private:
+  using changed_function = std::function<void(const scheduler::job_status&)>;
+
   template <class Reply, class Request>
   result<message<Reply>> ask(const message<Request>& what);
+  template <class Reply, class Request>
+  result<message<Reply>> ask_once(const message<Request>& what);
   void order(actors::mail_ptr what);
+  status recover(const error& failure);
+  result<job_id> submit_once(file_system& files, const submission& what, graph::job_graph& graph);
+  result<scheduler::job_status> follow(const job_id& job, std::int64_t end_us,
+                                       const changed_function& changed);
+  status print_collected(const job_id& job, bool has_ended);
 
   cluster::cluster_access& cluster_;
   file_system& files_;
   api::object_loader& loader_;
-  scheduler::job_client uploads_;
+  session_output output_;
+  std::optional<scheduler::job_client> client_; ///< for what no actor is needed for
   actors::address endpoint_;
   std::uint64_t watches_ = 0;
   job_id last_job_;
+  std::map<job_id, client::collected_rows> collected_; ///< by jobs submitted here
   std::atomic<bool> is_interrupted_{false};
 };
 

@@ -1,7 +1,9 @@
 #include "apps/shell/shell_words.hpp"
 
+#include "apps/client/job_text.hpp"
+#include "apps/client/text_table.hpp"
+
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 namespace headrace::shell {
@@ -92,59 +94,18 @@ std::vector<script_line> split_commands(std::string_view text) {
   return out;
 }
 
-std::string format_table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string out;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      out += row[i];
-      if (i + 1 < row.size())
-        out.append(widths[i] + 2 - row[i].size(), ' ');
-    }
-    out += '\n';
-  }
-  return out;
-}
-
-std::string describe_duration(std::int64_t ms) {
-  if (ms < 0)
-    return "-";
-  char text[32];
-  if (ms < 100'000)
-    std::snprintf(&text[0], sizeof(text), "%.1f s", static_cast<double>(ms) / 1000.0);
-  else
-    std::snprintf(&text[0], sizeof(text), "%lld:%02lld:%02lld",
-                  static_cast<long long>(ms / 3'600'000), static_cast<long long>(ms / 60'000 % 60),
-                  static_cast<long long>(ms / 1'000 % 60));
-  return &text[0];
-}
-
-std::string describe_share(float share) {
-  return std::to_string(static_cast<int>(share * 100.0F + 0.5F)) + " %";
-}
-
 std::uint64_t records_of(const scheduler::job_status& job) {
   // The first vertex is a source: vertices are in topological order.
   return job.vertices.empty() ? 0 : job.vertices.front().records_in; // what it has read
 }
 
-std::int64_t runtime_ms(const scheduler::job_status& job, std::int64_t now_ms) {
-  if (job.started_ms == 0)
-    return -1;
-  return std::max<std::int64_t>(0, (job.ended_ms != 0 ? job.ended_ms : now_ms) - job.started_ms);
-}
-
 std::string describe_job(const scheduler::job_status& job, std::int64_t now_ms) {
-  std::string out =
-      to_string(job.id) + "  " + job.name + ": " + std::string(scheduler::name_of(job.state)) +
-      ", " + describe_duration(runtime_ms(job, now_ms)) + ", " + std::to_string(records_of(job)) +
-      " records read, " + std::to_string(job.completed_checkpoints) + " checkpoints, " +
-      std::to_string(job.restarts) + " restarts";
+  std::string out = to_string(job.id) + "  " + job.name + ": " +
+                    std::string(scheduler::name_of(job.state)) + ", " +
+                    client::describe_duration(client::runtime_ms(job, now_ms)) + ", " +
+                    std::to_string(records_of(job)) + " records read, " +
+                    std::to_string(job.completed_checkpoints) + " checkpoints, " +
+                    std::to_string(job.restarts) + " restarts";
   if (!job.waiting_for.empty())
     out += ", waiting for " + job.waiting_for;
   return out;

@@ -22,17 +22,9 @@ struct script_line {
 };
 std::vector<script_line> split_commands(std::string_view text);
 
-/// A table for people: columns as wide as they need to be, two blanks between. The first row is
-/// the head. Pure.
-std::string format_table(const std::vector<std::vector<std::string>>& rows);
-
-// Words for people.
-std::string describe_duration(std::int64_t ms);
-std::string describe_share(float share);
 /// One line on how a job is doing.
 std::string describe_job(const scheduler::job_status& job, std::int64_t now_ms);
 /// What a job's sources have given.
 std::uint64_t records_of(const scheduler::job_status& job);
-std::int64_t runtime_ms(const scheduler::job_status& job, std::int64_t now_ms);
 
 } // namespace headrace::shell

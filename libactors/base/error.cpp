@@ -43,6 +43,7 @@ std::string_view name_of(errc code) {
     HEADRACE_CODE(output_failed)
     HEADRACE_CODE(commit_failed)
     HEADRACE_CODE(unknown_connector)
+    HEADRACE_CODE(output_unusable)
     HEADRACE_CODE(storage_failed)
     HEADRACE_CODE(storage_full)
     HEADRACE_CODE(file_not_found)

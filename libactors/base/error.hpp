@@ -50,6 +50,7 @@ enum class errc : std::uint16_t {
   output_failed = 5004,
   commit_failed = 5005,
   unknown_connector = 5006,
+  output_unusable = 5007,
 
   storage_failed = 6001,
   storage_full = 6002,

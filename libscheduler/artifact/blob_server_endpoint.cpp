@@ -25,6 +25,10 @@ std::string temporary(const std::string& path) { return path + std::string(tempo
 
 byte_view part_of(capnp::Data::Reader data) { return {data.asChars().begin(), data.size()}; }
 
+bool is_of_storage(const error& failure) {
+  return failure.code == errc::storage_full || failure.code == errc::storage_failed;
+}
+
 error not_found(const std::string& digest) {
   return {errc::file_not_found, "blob is not there: " + digest};
 }
@@ -183,7 +187,10 @@ void blob_server_endpoint::next_put(const std::string& digest) {
       back->send(reply.finish());
     } else {
       log().warn("blob part refused", {{"digest", digest}, {"cause", to_string(complete.error())}});
-      back->fail(complete.error());
+      back->fail(is_of_storage(complete.error())
+                     ? error(complete.error().code,
+                             "job manager cannot store what the job is made of", complete.error())
+                     : complete.error());
     }
     next_put(digest);
     watch_upload(digest);

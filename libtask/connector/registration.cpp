@@ -24,10 +24,9 @@ print_target to_stream(std::FILE* stream, const char* name) {
         std::fflush(stream) == 0)
       return {};
     const std::string why = std::strerror(errno);
-    return error(errc::output_failed,
-                 "sink 'print' cannot write to " + std::string(name) + ": " + why,
-                 {errc::bad_usage, "a job that prints wants a " + std::string(name) +
-                                       " that is open and takes all rows"});
+    return error(errc::output_unusable, "sink 'print' cannot write to " + std::string(name) + ": " +
+                                            why + "; a job that prints wants it open, and taking " +
+                                            "all rows");
   };
 }
 

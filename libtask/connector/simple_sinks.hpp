@@ -9,7 +9,8 @@
 namespace headrace::task {
 
 /// Where `print` writes: whole lines, several at once; called from several threads.
-/// @errors output_failed  it takes no more; with bad_usage as the cause where trying again is vain
+/// @errors output_failed    it takes no more
+/// @errors output_unusable  likewise, and trying again is vain
 using print_target = std::function<status(std::string_view)>;
 
 /// `print`: each row as a line, "+I[a, 1]", behind "3> " when it is one of several subtasks.

@@ -21,6 +21,8 @@ scheduler::job_status some_job() {
   vertex.parallelism = 4;
   vertex.tasks_by_state = {0, 0, 0, 0, 3, 0, 0, 0, 1};
   vertex.records_in = 12;
+  vertex.busy_share = 0.256F;
+  vertex.back_pressured_share = 0.7F;
   job.vertices.push_back(vertex);
   return job;
 }
@@ -43,7 +45,9 @@ TEST_CASE("a job's text names what went wrong and how its tasks are") {
   CHECK(text.find("last checkpoint  7 in /ha/chk-7\n") != std::string::npos);
   CHECK(text.find("newest failure: task executor ended [task_executor_lost 3011]") !=
         std::string::npos);
-  CHECK(text.find("count   4            12  0    3 running, 1 failed\n") != std::string::npos);
+  CHECK(text.find("VERTEX  PARALLELISM  IN  OUT  LATE  SKIPPED  BUSY  BACK PRESSURED  IDLE  TASKS\n"
+                  "count   4            12  0    0     0        26 %  70 %            0 %   "
+                  "3 running, 1 failed\n") != std::string::npos);
 }
 
 TEST_CASE("as JSON a job is one line that programs can read") {
@@ -51,25 +55,9 @@ TEST_CASE("as JSON a job is one line that programs can read") {
   CHECK(text.find("\"name\":\"words \\\"here\\\"\"") != std::string::npos);
   CHECK(text.find("\"endedMs\":null") != std::string::npos);
   CHECK(text.find("\"tasks\":{\"RUNNING\":3,\"FAILED\":1}") != std::string::npos);
+  CHECK(text.find("\"busy\":0.256,\"backPressured\":0.7,\"idle\":0.0") != std::string::npos);
   CHECK(text.find('\n') == text.size() - 1);
   CHECK(jobs_as_json({}) == "[]\n");
-}
-
-TEST_CASE("actors are drawn below their parents, node by node") {
-  const auto tree = actors_as_tree(R"({"actors":[
-    {"name":"root","kind":"root_supervisor","parent":"","node":"n1","state":"running"},
-    {"name":"dispatcher","kind":"dispatcher","parent":"root","node":"n1","state":"running"},
-    {"name":"dispatcher/jobmaster-1","kind":"job_master","parent":"dispatcher","node":"n1",
-     "state":"running"},
-    {"name":"root","kind":"root_supervisor","parent":"","node":"n2","state":"stopping"}]})");
-  REQUIRE(tree);
-  CHECK(*tree == "node n1\n"
-                 "  root             root_supervisor  running\n"
-                 "    dispatcher     dispatcher       running\n"
-                 "      jobmaster-1  job_master       running\n"
-                 "node n2\n"
-                 "  root  root_supervisor  stopping\n");
-  CHECK(actors_as_tree("no JSON").error().code == errc::malformed_message);
 }
 } // TEST_SUITE("client/job_text")
 

@@ -23,6 +23,19 @@ class Streams(unittest.TestCase):
             ended = run("run", WORDS, "--parallelism", "1", stdout=full)
         self.assertEqual(ended.returncode, 1, ended.stderr)
         self.assertIn("sink 'print' cannot write to standard output", ended.stderr)
+        self.assertIn("output_unusable", ended.stderr)
+        self.assertNotIn("bad_usage", ended.stderr)
+
+    def test_a_reader_that_goes_away_fails_the_job_in_words(self):
+        words = [HEADRACE, "run", WORDS, "-p", "1", "-q", "--", "--count", "100000000"]
+        child = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        with child:
+            child.stdout.read(1)
+            child.stdout.close()
+            said = child.stderr.read().decode()
+            code = child.wait(PATIENCE_S)
+        self.assertEqual(code, 1, said)
+        self.assertIn("cannot write to standard output: Broken pipe", said)
 
     def test_a_closed_output_fails_a_job_that_prints(self):
         ended = run("run", WORDS, "--parallelism", "1", stdout=None, preexec_fn=lambda: os.close(1))
@@ -73,6 +86,15 @@ class Words(unittest.TestCase):
 
     def test_mistyped_options_are_told_with_the_nearest(self):
         self.assertIn("did you mean --parallelism", self.refused("run", WORDS, "--paralelism", "4"))
+
+    def test_an_unknown_command_is_told_with_the_nearest(self):
+        said = self.refused("bogus")
+        self.assertIn("bogus", said)
+        self.assertIn("jobs, info, cancel, stop, actors", said)
+        self.assertIn("did you mean jobs", self.refused("job"))
+        self.assertIn("did you mean cancel", self.refused("cancle", "0123", "--json"))
+        self.assertIn("there is no option --jsno", self.refused("--jsno"))
+        self.assertIn("a command is missing", self.refused())
 
     def test_arguments_of_the_job_stand_behind_two_dashes(self):
         self.assertIn("behind --", self.refused("run", WORD_COUNT, "--input", "x"))

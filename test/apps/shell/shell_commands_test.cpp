@@ -14,7 +14,7 @@ TEST_CASE("commands tell of the cluster, and what is wrong with them") {
   shell_commands commands(shell.session(), {}, [&](std::string_view text) { said += text; });
 
   CHECK(commands.run("jobs").has_value());
-  CHECK(said.find("JOB") == 0);
+  CHECK(said == "no jobs\n");
   said.clear();
   CHECK(commands.run("actors dispatcher").has_value());
   CHECK(said.find("dispatcher") != std::string::npos);
@@ -50,6 +50,30 @@ TEST_CASE("a script of commands ends at the first that fails, and names its line
   CHECK_FALSE(commands.is_over());
   CHECK(commands.run_all("quit; nonsense").has_value());
   CHECK(commands.is_over());
+}
+
+TEST_CASE("rows that a job collects are printed while it is waited for") {
+  testing::testing_shell shell;
+  shell_commands commands(shell.session(), {}, [](std::string_view) {});
+
+  const auto done = commands.run_all("submit " HEADRACE_COLLECTING_JOB "; wait last 60");
+
+  REQUIRE(done.has_value());
+  CHECK(shell.rows == "0\n1\n2\n3\n");
+}
+
+TEST_CASE("a cluster that has moved is found again, by every command") {
+  for (const auto* command : {"jobs", "actors", "submit " HEADRACE_COLLECTING_JOB "; wait"}) {
+    CAPTURE(command);
+    testing::testing_shell shell(true);
+    shell_commands commands(shell.session(), {}, [](std::string_view) {});
+
+    const auto done = commands.run_all(command);
+
+    CAPTURE(done ? std::string() : to_string(done.error()));
+    CHECK(done.has_value());
+    CHECK(shell.cluster().found == 1);
+  }
 }
 
 TEST_CASE("commands complete") {

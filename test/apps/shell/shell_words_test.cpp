@@ -50,18 +50,6 @@ TEST_CASE("a text is split into commands, which know their lines") {
   CHECK(lines[2].number == 4);
 }
 
-TEST_CASE("a table is as wide as it needs to be") {
-  CHECK(format_table({{"A", "LONG"}, {"abc", "d"}}) == "A    LONG\nabc  d\n");
-  CHECK(format_table({}).empty());
-}
-
-TEST_CASE("durations are for people") {
-  CHECK(describe_duration(-1) == "-");
-  CHECK(describe_duration(1'250) == "1.2 s");
-  CHECK(describe_duration(3'661'000) == "1:01:01");
-  CHECK(describe_share(0.256F) == "26 %");
-}
-
 TEST_CASE("a job is named by its id, the beginning of it, or as the last") {
   const job_id first{0xab00, 1};
   const job_id second{0xab10, 2};

@@ -10,6 +10,7 @@ TEST_SUITE_BEGIN("scheduler/failover/unrecoverable");
 TEST_CASE("what a restart cannot heal is found at any depth of the causes") {
   CHECK(is_unrecoverable({errc::input_not_found, "input not found: /x"}));
   CHECK(is_unrecoverable({errc::input_unreadable, "not a regular file: /x"}));
+  CHECK(is_unrecoverable({errc::output_unusable, "standard output is closed"}));
   CHECK(is_unrecoverable({errc::malformed_record, "line 3"}));
   CHECK(is_unrecoverable({errc::corrupt_snapshot, "checksum does not fit: /x"}));
   CHECK(is_unrecoverable({errc::job_failed, "task failed",

@@ -1,4 +1,4 @@
-#include "apps/run/collected_printer.hpp"
+#include "apps/client/collected_rows.hpp"
 
 #include "libgraph/data/batch_codec.hpp"
 #include "libgraph/data/row_format.hpp"
@@ -9,19 +9,23 @@
 #include <cstring>
 #include <utility>
 
-namespace headrace::run {
-
+namespace headrace::client {
 namespace {
+
 constexpr int rounds_max = 64;
 
-status cannot_write() {
-  return error(errc::output_failed, "collected rows cannot be written to standard output: " +
-                                        std::string(std::strerror(errno)));
-}
 } // namespace
 
-collected_printer::collected_printer(scheduler::job_client& client, const graph::job_graph& job)
-    : client_(client), job_(job.id) {
+status print_to_standard_output(std::string_view text) {
+  errno = 0;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0)
+    return {};
+  return error(errc::output_unusable,
+               "cannot write to standard output: " + std::string(std::strerror(errno)));
+}
+
+collected_rows::collected_rows(const graph::job_graph& job, printer print)
+    : job_(job.id), print_(std::move(print)) {
   for (const auto& vertex : job.vertices)
     for (const auto& node : vertex.operators)
       if (const auto* spec = std::get_if<graph::sink_spec>(&node.spec);
@@ -31,29 +35,27 @@ collected_printer::collected_printer(scheduler::job_client& client, const graph:
                           false});
 }
 
-status collected_printer::print(sink& from) {
-  HEADRACE_TRY(const auto got, client_.fetch(job_, from.id, from.offset));
-  from.offset = got.next_offset;
-  from.done = got.is_last;
+status collected_rows::print(scheduler::job_client& from, sink& of) {
+  HEADRACE_TRY(const auto got, from.fetch(job_, of.id, of.offset));
+  of.offset = got.next_offset;
+  of.done = got.is_last;
+  std::string text;
   for (const auto& bytes : got.batches) {
-    HEADRACE_TRY(const auto rows, graph::decode_batch(from.type, bytes));
-    std::string text;
+    HEADRACE_TRY(const auto rows, graph::decode_batch(of.type, bytes));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       graph::format_row(graph::row_view(rows, i), text);
       text += '\n';
     }
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
-      return cannot_write();
   }
-  return std::fflush(stdout) == 0 ? status() : cannot_write();
+  return text.empty() ? status() : print_(text);
 }
 
-status collected_printer::print_new() {
+status collected_rows::print_new(scheduler::job_client& from) {
   for (auto& each : sinks_) {
     // Until there is nothing new; in bounds, so that a fast job's state is looked at, too.
     auto before = each.offset;
     for (int round = 0; round < rounds_max && !each.done; ++round) {
-      HEADRACE_CHECK(print(each));
+      HEADRACE_CHECK(print(from, each));
       if (std::exchange(before, each.offset) == each.offset)
         break;
     }
@@ -61,11 +63,11 @@ status collected_printer::print_new() {
   return {};
 }
 
-status collected_printer::print_rest() {
+status collected_rows::print_rest(scheduler::job_client& from) {
   for (auto& each : sinks_)
     while (!each.done)
-      HEADRACE_CHECK(print(each));
+      HEADRACE_CHECK(print(from, each));
   return {};
 }
 
-} // namespace headrace::run
+} // namespace headrace::client

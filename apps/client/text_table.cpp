@@ -1,0 +1,46 @@
+#include "apps/client/text_table.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace headrace::client {
+
+std::string text_table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i)
+      widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string out;
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out += row[i];
+      if (i + 1 < row.size())
+        out.append(widths[i] - row[i].size() + 2, ' ');
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+std::string describe_duration(std::int64_t ms) {
+  if (ms < 0)
+    return "-";
+  char text[48];
+  if (ms < 60'000)
+    std::snprintf(&text[0], sizeof(text), "%.1f s", static_cast<double>(ms) / 1'000.0);
+  else if (ms < 3'600'000)
+    std::snprintf(&text[0], sizeof(text), "%lld min %02lld s", static_cast<long long>(ms / 60'000),
+                  static_cast<long long>(ms / 1'000 % 60));
+  else
+    std::snprintf(&text[0], sizeof(text), "%lld h %02lld min",
+                  static_cast<long long>(ms / 3'600'000), static_cast<long long>(ms / 60'000 % 60));
+  return &text[0];
+}
+
+std::string describe_share(float share) {
+  return std::to_string(static_cast<int>(share * 100.0F + 0.5F)) + " %";
+}
+
+} // namespace headrace::client

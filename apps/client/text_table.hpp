@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace headrace::client {
+
+// Words for people. Pure.
+
+/// Lays columns out under one another, two blanks between; the last one is not padded.
+std::string text_table(const std::vector<std::vector<std::string>>& rows);
+/// "2.5 s", "1 min 05 s", "1 h 01 min"; "-" for less than nothing.
+std::string describe_duration(std::int64_t ms);
+/// @param share  in [0, 1]. "26 %"
+std::string describe_share(float share);
+
+} // namespace headrace::client
