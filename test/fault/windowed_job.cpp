@@ -1,64 +1,11 @@
-// A keyed event-time job with a window and with timers, from time-ordered files to the file sink:
-// what fault runs disturb. Lines of input are "time_ms,key,value", one file a source subtask.
+// The windowed job as a job object, from files to the file sink.
 //
 //     headrace run libwindowed_job.so --target HOST:PORT -- --input DIR --output DIR
 //       --rows-per-second N [--checkpoint-interval MS] [--at-least-once]
 
-#include "libgraph/api/headrace.hpp"
-
-#include <chrono>
-#include <cstdint>
-#include <string>
+#include "test/support/windowed_job.hpp"
 
 namespace api = headrace::api;
-
-struct click {
-  std::int64_t time_ms = 0;
-  std::int64_t key = 0;
-  std::int64_t value = 0;
-};
-struct finding {
-  std::int64_t kind = 0; // 0: sum of a window's values; 1: number of rows that a timer found
-  std::int64_t key = 0;
-  std::int64_t second_ms = 0;
-  std::int64_t number = 0;
-};
-HEADRACE_STRUCT(click, time_ms, key, value)
-HEADRACE_STRUCT(finding, kind, key, second_ms, number)
-
-namespace {
-
-constexpr std::int64_t second = 1000;
-
-class sum_of_values : public api::aggregate_function<click, std::int64_t, std::int64_t> {
-public:
-  void add(const click& in, std::int64_t& sum) { sum += in.value; }
-  void merge(std::int64_t& into, const std::int64_t& from) { into += from; }
-  std::int64_t result(const std::int64_t& sum) { return sum; }
-};
-
-/// Counts the rows of each key and second, and emits the count by a timer at the second's end.
-class count_by_timer final : public api::keyed_process_function<std::int64_t, click, finding> {
-public:
-  void open(api::open_context& context) override {
-    counts_ = context.map<std::int64_t, std::int64_t>("counts");
-  }
-  void process(const click& in, context_type& context, api::collector<finding>&) override {
-    const auto end = in.time_ms - in.time_ms % second + second - 1;
-    counts_.put(end, counts_.get(end).value_or(0) + 1);
-    context.register_event_timer(end);
-  }
-  void on_timer(std::int64_t time_ms, context_type& context,
-                api::collector<finding>& out) override {
-    out.emit({1, context.key(), time_ms - second + 1, counts_.get(time_ms).value_or(-1)});
-    counts_.remove(time_ms);
-  }
-
-private:
-  api::map_state<std::int64_t, std::int64_t> counts_;
-};
-
-} // namespace
 
 HEADRACE_JOB(env) {
   const auto& arguments = env.arguments();
@@ -67,19 +14,7 @@ HEADRACE_JOB(env) {
                            arguments.has("at-least-once")
                                ? headrace::graph::barrier_alignment::at_least_once
                                : headrace::graph::barrier_alignment::exactly_once);
-  const auto keyed =
-      env.from_source(
-             api::file_source::csv<click>(arguments.get("input"))
-                 .option("source.split-assignment", "static")
-                 .option("rows-per-second", arguments.get("rows-per-second", "0")),
-             api::watermark_strategy<click>::monotonous().with_timestamp_assigner(&click::time_ms))
-          .key_by(&click::key);
-  const auto sums =
-      keyed.window(api::tumbling_event_time(std::chrono::seconds(1)))
-          .aggregate(sum_of_values(), [](api::window_context<std::int64_t>& window,
-                                         const std::int64_t& sum, api::collector<finding>& out) {
-            out.emit({0, window.key(), window.window().start_ms, sum});
-          });
-  const auto counts = keyed.process(count_by_timer());
-  sums.union_with(counts).sink_to(api::file_sink::csv(arguments.get("output")));
+  const auto clicks = headrace::testing::read_clicks(env, arguments.get("input"),
+                                                     arguments.get("rows-per-second", "0"));
+  headrace::testing::find_in(clicks).sink_to(api::file_sink::csv(arguments.get("output")));
 }

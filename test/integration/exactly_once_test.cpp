@@ -56,6 +56,18 @@ TEST_CASE("a job whose job manager is lost, too, is run on by the next one") {
   CHECK(restarts >= 1);
 }
 
+TEST_CASE("a wall clock that jumps disturbs nothing") {
+  const windowed_input input = make_windowed_input(4, 2000);
+  const run_outcome got =
+      run_windowed_job(input, {.seed = testing::seed(), .disturbances = 6, .clock_jumps = true});
+
+  CHECK_MESSAGE(got.failure.empty(), got.failure);
+  CHECK(got.jumps >= 3);
+  CHECK(got.restarts == 0);
+  CHECK(got.late_rows == 0);
+  CHECK(got.rows == expected_rows(input));
+}
+
 TEST_CASE("a disk that is full for a while costs restarts, and no row") {
   const windowed_input input = make_windowed_input(4, 1000);
   const auto expected = expected_rows(input);

@@ -3,9 +3,10 @@
 #include "test/integration/testing_processes.hpp"
 #include "test/support/seed.hpp"
 #include "test/support/testing_file_system.hpp"
-#include "libgraph/api/headrace.hpp"
+#include "test/support/windowed_job.hpp"
 #include "libgraph/api/job_object.hpp"
 #include "libgraph/data/batch_codec.hpp"
+#include "libactors/base/manual_clock.hpp"
 #include "libactors/base/random.hpp"
 #include "libactors/base/text.hpp"
 #include "libactors/registry/actor_registry.hpp"
@@ -20,57 +21,20 @@
 
 namespace headrace::testing {
 
-struct click {
-  std::int64_t time_ms = 0;
-  std::int64_t key = 0;
-  std::int64_t value = 0;
-};
-
-struct finding {
-  std::int64_t kind = 0;
-  std::int64_t key = 0;
-  std::int64_t second_ms = 0;
-  std::int64_t number = 0;
-};
-HEADRACE_STRUCT(click, time_ms, key, value)
-HEADRACE_STRUCT(finding, kind, key, second_ms, number)
-
 namespace {
 
 constexpr std::int64_t second = 1000;
 constexpr std::uint64_t steps_max = 20'000'000;
+constexpr std::uint64_t two_days_ms = 2 * 24 * 3'600'000ULL;
+
+/// A deterministic node's clock, for who may set it.
+manual_clock& clock_of(actors::deterministic_node& node) {
+  return const_cast<manual_clock&>(dynamic_cast<const manual_clock&>(node.environment().time));
+}
 
 /// What user functions and the test share: the next row that is mapped throws.
 struct faults {
   bool throw_next = false;
-};
-
-class sum_of_values : public api::aggregate_function<click, std::int64_t, std::int64_t> {
-public:
-  void add(const click& in, std::int64_t& sum) { sum += in.value; }
-  void merge(std::int64_t& into, const std::int64_t& from) { into += from; }
-  std::int64_t result(const std::int64_t& sum) { return sum; }
-};
-
-/// Counts the rows of each key and second, and emits the count by a timer at the second's end.
-class count_by_timer final : public api::keyed_process_function<std::int64_t, click, finding> {
-public:
-  void open(api::open_context& context) override {
-    counts_ = context.map<std::int64_t, std::int64_t>("counts");
-  }
-  void process(const click& in, context_type& context, api::collector<finding>&) override {
-    const auto end = in.time_ms - in.time_ms % second + second - 1;
-    counts_.put(end, counts_.get(end).value_or(0) + 1);
-    context.register_event_timer(end);
-  }
-  void on_timer(std::int64_t time_ms, context_type& context,
-                api::collector<finding>& out) override {
-    out.emit({1, context.key(), time_ms - second + 1, counts_.get(time_ms).value_or(-1)});
-    counts_.remove(time_ms);
-  }
-
-private:
-  api::map_state<std::int64_t, std::int64_t> counts_;
 };
 
 result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run_options& options) {
@@ -80,26 +44,12 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
                            options.at_least_once ? graph::barrier_alignment::at_least_once
                                                  : graph::barrier_alignment::exactly_once);
   env.set_restart_strategy(api::restart::fixed_delay(1000, std::chrono::milliseconds(10)));
-  const auto clicks =
-      env.from_source(
-             api::file_source::csv<click>("/input")
-                 .option("source.split-assignment", "static")
-                 .option("rows-per-second", "1000"),
-             api::watermark_strategy<click>::monotonous().with_timestamp_assigner(&click::time_ms))
-          .map([shared](const click& in) {
-            if (std::exchange(shared->throw_next, false))
-              throw std::runtime_error("disturbed");
-            return in;
-          });
-  const auto keyed = clicks.key_by(&click::key);
-  const auto sums =
-      keyed.window(api::tumbling_event_time(std::chrono::seconds(1)))
-          .aggregate(sum_of_values(), [](api::window_context<std::int64_t>& window,
-                                         const std::int64_t& sum, api::collector<finding>& out) {
-            out.emit({0, window.key(), window.window().start_ms, sum});
-          });
-  const auto counts = keyed.process(count_by_timer());
-  const auto findings = sums.union_with(counts);
+  const auto clicks = read_clicks(env, "/input", "1000").map([shared](const click& in) {
+    if (std::exchange(shared->throw_next, false))
+      throw std::runtime_error("disturbed");
+    return in;
+  });
+  const auto findings = find_in(clicks);
   if (options.collect)
     findings.collect();
   else
@@ -326,7 +276,10 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
         break;
       if (next_disturbance != 0 && node->steps() >= next_disturbance) {
         next_disturbance = 0;
-        if (options.full_disk)
+        if (options.clock_jumps)
+          clock_of(*node).jump_wall_ms((++out.jumps % 2 == 0 ? -1 : 1) *
+                                       static_cast<std::int64_t>(random->below(two_days_ms)));
+        else if (options.full_disk)
           disturb.fill_disk();
         else
           disturb.disturb();
@@ -350,6 +303,7 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
       if (status->state != scheduler::job_state::finished)
         out.failure =
             std::string(scheduler::name_of(status->state)) + ": " + to_string(status->failure);
+      out.restarts = status->restarts;
       for (const auto& vertex : status->vertices)
         out.late_rows += vertex.late_records;
       break;

@@ -32,14 +32,17 @@ struct run_options {
   bool restarts_job_manager = false; ///< as one kind of disturbance
   bool suspends_job_manager = false; ///< its restarts are in order: jobs are suspended first
   bool at_least_once = false;
-  bool collect = false;   ///< rows go to the client instead of to files
-  bool full_disk = false; ///< each disturbance is a disk that is full for a while
+  bool collect = false;     ///< rows go to the client instead of to files
+  bool full_disk = false;   ///< each disturbance is a disk that is full for a while
+  bool clock_jumps = false; ///< each disturbance is a wall clock that is set by up to two days
 };
 
 struct run_outcome {
   std::string failure; ///< empty: the job finished
   std::multiset<std::string> rows;
   int job_manager_restarts = 0;
+  std::uint32_t restarts = 0;   ///< of the job
+  int jumps = 0;                ///< of the wall clock
   int restored_checkpoints = 0; ///< restarts that began from a completed checkpoint
   int windows_before_end = 0;   ///< committed, or given to the client, before the end of input
   std::uint64_t late_rows = 0;

@@ -7,6 +7,8 @@
 namespace headrace::task {
 namespace {
 
+constexpr std::uint64_t least_read_bytes = 4096;
+
 error unreadable(const std::string& path, error cause) {
   if (cause.has(errc::file_not_found))
     return {errc::input_not_found,
@@ -100,11 +102,16 @@ status file_reader::read_block() {
                                              std::to_string(offset()) + ": longer than " +
                                              std::to_string(reading_.record_bytes_max) +
                                              " bytes, does the file have line breaks");
-  const auto wanted = std::max(reading_.block_bytes, rest); // doubles while a record is not whole
+  // Doubles while a record is not whole. One byte more than the file has tells that it ends; small
+  // files get small blocks.
+  const auto at = block_offset_ + end_;
+  const auto left = file_->size_bytes() - std::min(at, file_->size_bytes());
+  const auto wanted = static_cast<std::size_t>(
+      std::min<std::uint64_t>(std::max(reading_.block_bytes, rest), left + least_read_bytes));
   auto block = graph::buffer::allocate(rest + wanted);
   if (rest > 0)
     std::memcpy(block->mutable_data(), block_->data() + begin_, rest);
-  auto read = file_->read_at(block_offset_ + end_, {block->mutable_as<char>() + rest, wanted});
+  auto read = file_->read_at(at, {block->mutable_as<char>() + rest, wanted});
   if (!read)
     return unreadable(split_->path, std::move(read).error());
   block_offset_ += begin_;

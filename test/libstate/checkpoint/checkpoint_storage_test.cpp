@@ -15,7 +15,7 @@ constexpr operator_id summing{3, 4};
 constexpr vertex_id vertex{5, 6};
 
 struct storage_fixture : state_fixture {
-  std::unique_ptr<checkpoint_storage> storage = make_file_checkpoint_storage(files, "/root", job);
+  std::unique_ptr<checkpoint_storage> storage = make_file_checkpoint_storage(files, "/checkpoints", job);
 
   result<completed_checkpoint> write(checkpoint_id id, const std::string& content = "content") {
     HEADRACE_CHECK(storage->begin(id));
@@ -77,7 +77,7 @@ TEST_CASE_FIXTURE(storage_fixture,
                   "a directory without a complete checkpoint names those near it") {
   const auto first = take(write(1));
   check_ok(storage->begin(2));
-  const auto job_directory = "/root/" + to_string(job);
+  const auto job_directory = "/checkpoints/" + to_string(job);
   const auto refusal_of = [&](const std::string& path) {
     const auto read = read_checkpoint(files, path);
     REQUIRE(!read);
@@ -85,7 +85,7 @@ TEST_CASE_FIXTURE(storage_fixture,
     return read.error().message;
   };
   const auto near = "; complete are " + first.directory;
-  for (const auto& path : {std::string("/root"), job_directory, storage->directory(2)})
+  for (const auto& path : {std::string("/checkpoints"), job_directory, storage->directory(2)})
     CHECK(refusal_of(path) == "no complete checkpoint there: " + path + near);
   CHECK(refusal_of("/elsewhere/x") ==
         "no complete checkpoint there: /elsewhere/x, nor below or beside it");
@@ -96,7 +96,7 @@ TEST_CASE_FIXTURE(storage_fixture, "what is half-written is never taken for whol
   take(write(1));
   const auto calls = files.calls() - calls_before;
   for (std::uint64_t failing = 0; failing < calls; ++failing) {
-    check_ok(files.remove_tree("/root"));
+    check_ok(files.remove_tree("/checkpoints"));
     take(write(1));
     std::uint64_t seen = 0;
     files.intercept([&](const std::string&, const std::string& path) -> std::optional<error> {
@@ -154,9 +154,9 @@ TEST_CASE_FIXTURE(storage_fixture, "only the newest are retained, with the files
     one.operators[summing].subtasks[0].keyed[0].shared.push_back({"000001.sst", {path, 0, 6}});
     check_ok(storage->complete(one));
   };
-  shared(1, "/root/shared/a");
-  shared(2, "/root/shared/b");
-  shared(3, "/root/shared/b");
+  shared(1, "/checkpoints/shared/a");
+  shared(2, "/checkpoints/shared/b");
+  shared(3, "/checkpoints/shared/b");
 
   CHECK(take(storage->retain(2)) == std::vector<checkpoint_id>{2, 3});
   CHECK(take(storage->retain(1)) == std::vector<checkpoint_id>{3});
@@ -164,17 +164,17 @@ TEST_CASE_FIXTURE(storage_fixture, "only the newest are retained, with the files
 
   CHECK(take(storage->list()) == std::vector<checkpoint_id>{3});
   const auto paths = files.paths();
-  CHECK(std::find(paths.begin(), paths.end(), "/root/shared/a") == paths.end());
-  CHECK(std::find(paths.begin(), paths.end(), "/root/shared/b") != paths.end());
+  CHECK(std::find(paths.begin(), paths.end(), "/checkpoints/shared/a") == paths.end());
+  CHECK(std::find(paths.begin(), paths.end(), "/checkpoints/shared/b") != paths.end());
   for (const auto& path : paths)
     CHECK(path.find("chk-1") == std::string::npos);
 }
 
 TEST_CASE_FIXTURE(storage_fixture, "a target that is dropped leaves nothing") {
   {
-    const auto target = take(storage->open("/root/chk-9", {vertex, 0, 0}));
+    const auto target = take(storage->open("/checkpoints/chk-9", {vertex, 0, 0}));
     check_ok(take(target->output())->append("half"));
-    const auto untouched = take(storage->open("/root/chk-9", {vertex, 1, 0}));
+    const auto untouched = take(storage->open("/checkpoints/chk-9", {vertex, 1, 0}));
     check_ok(untouched->finish());
   }
   CHECK(files.paths().empty());
@@ -197,7 +197,7 @@ TEST_CASE_FIXTURE(storage_fixture, "a snapshot writes or fails as a whole at eve
       return std::nullopt;
     });
     {
-      const auto target = take(storage->open("/root/chk-1", {vertex, 0, 0}));
+      const auto target = take(storage->open("/checkpoints/chk-1", {vertex, 0, 0}));
       const auto handle = take(backend->snapshot(1))->run(*target);
       has_succeeded = handle.has_value() && target->finish().has_value();
     }
