@@ -11,6 +11,7 @@ namespace headrace::task {
 namespace {
 
 constexpr std::uint8_t version = 1;
+constexpr std::uint64_t bytes_at_once = std::uint64_t{1} << 20U;
 constexpr std::array<std::string_view, 8> compressed_suffixes{".gz",  ".gzip", ".bz2",     ".xz",
                                                               ".zst", ".zstd", ".deflate", ".lz4"};
 
@@ -39,6 +40,11 @@ result<std::vector<graph::source_split>> discover(file_system& files, const file
 
 std::string path_of(const graph::source_split& split) {
   return split.id.substr(0, split.id.rfind('@'));
+}
+
+std::uint64_t bytes_of(const graph::source_split& split) {
+  const auto decoded = file_split::decode(split.state);
+  return decoded ? decoded->end - decoded->start : bytes_at_once;
 }
 
 } // namespace
@@ -130,9 +136,14 @@ void file_enumerator::assign_to(std::int32_t reader) {
 std::vector<graph::source_split> file_enumerator::take_for(std::int32_t reader) {
   std::vector<graph::source_split> out;
   if (input_.assignment == split_assignment::on_request) {
-    if (!unassigned_.empty()) {
+    // Of many small ones several, and fewer towards the end, so that no reader is left with more.
+    const auto readers = static_cast<std::size_t>(std::max(context_.reader_count(), 1));
+    const auto share = std::min(unassigned_.size() / (2 * readers), input_.splits_at_once_max);
+    for (std::uint64_t bytes = 0;
+         !unassigned_.empty() && (out.empty() || out.size() < share) && bytes < bytes_at_once;) {
       out.push_back(std::move(unassigned_.front().split));
       unassigned_.pop_front();
+      bytes += bytes_of(out.back());
     }
     return out;
   }

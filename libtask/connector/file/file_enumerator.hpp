@@ -26,6 +26,8 @@ struct file_input {
   std::optional<std::uint64_t> split_bytes; ///< none: derived from sizes and readers
   bool splittable = true;
   split_assignment assignment = split_assignment::on_request;
+  /// Small splits that a reader gets for one request; each request is a round trip.
+  std::size_t splits_at_once_max = 64;
   std::chrono::milliseconds monitor_interval{0}; ///< 0: what is there at the start, then the end
 };
 

@@ -87,6 +87,8 @@ result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_r
   reading.type = std::move(type);
   reading.splittable = input.splittable;
   reading.rows_per_second = set.get_real("rows-per-second");
+  if (reading.rows_per_second > 0)
+    input.splits_at_once_max = 1; // each takes its time, and work is to be shared
   return std::unique_ptr<graph::source>(std::make_unique<file_source>(
       std::move(input), std::move(reading), std::move(chosen.format)));
 }

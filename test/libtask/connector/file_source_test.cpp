@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -378,6 +379,41 @@ TEST_CASE("static assignment gives split i to reader i modulo their number") {
   REQUIRE((*restored)->add_reader(1));
   CHECK(later.assigned[0].empty());
   CHECK(later.assigned[1].size() == 2);
+}
+
+TEST_CASE("of many small files a reader gets several at once, and none too many") {
+  testing_file_system files;
+  for (int i = 0; i < 1'000; ++i)
+    files.put("/d/" + std::to_string(i), "x\n");
+  files.put("/d/x-large", std::string(3U << 20U, 'x'));
+  const auto all_of = [&](const graph::option_map& more) {
+    testing_enumerator_context context(files, 2);
+    auto options = more;
+    options.insert({"path", "/d"});
+    auto made = make_source(options)->create_enumerator(context, std::nullopt);
+    REQUIRE(made);
+    REQUIRE((*made)->start());
+    REQUIRE(context.discover());
+    std::set<std::string> ids;
+    std::vector<std::size_t> sizes;
+    while (!context.finished.contains(0)) {
+      context.assigned.clear();
+      REQUIRE((*made)->handle_split_request(0));
+      for (const auto& split : context.assigned[0])
+        CHECK(ids.insert(split.id).second);
+      if (!context.assigned[0].empty())
+        sizes.push_back(context.assigned[0].size());
+    }
+    CHECK(ids.size() == 1'001);
+    return sizes;
+  };
+
+  const auto sizes = all_of({});
+  CHECK(sizes.front() == 64);
+  CHECK(std::is_sorted(sizes.rbegin(), sizes.rend()));
+  CHECK(sizes.back() == 1);
+  CHECK(sizes.size() < 60);
+  CHECK(all_of({{"rows-per-second", "10"}}).size() == 1'001);
 }
 
 TEST_CASE("an empty directory is an empty input") {
