@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <charconv>
 #include <map>
 #include <set>
 #include <utility>
@@ -18,6 +19,8 @@ constexpr int depth_max = 32;
 
 listed_actor read_actor(const json& from, bool has_failed) {
   listed_actor out;
+  const auto key = from.value("id", ""); // NODE-NUMBER
+  std::from_chars(key.data() + key.rfind('-') + 1, key.data() + key.size(), out.id);
   out.node = from.value("node", "");
   out.name = from.value("name", "");
   out.parent = from.value("parent", "");
@@ -25,7 +28,8 @@ listed_actor read_actor(const json& from, bool has_failed) {
   out.state = has_failed ? "failed" : from.value("state", "");
   out.queue = from.value("queue-depth", std::uint64_t{0});
   out.taken = from.value("taken", std::uint64_t{0});
-  out.busy_us = from.value("busy-us", std::uint64_t{0});
+  out.refused = from.value("refused", std::uint64_t{0});
+  out.busy_us = from.value("busy-us", std::int64_t{0});
   if (const auto failure = from.find("last-error"); failure != from.end() && failure->is_string())
     out.error = failure->get<std::string>();
   return out;
@@ -66,7 +70,7 @@ private:
             actor.state,
             std::to_string(actor.queue),
             std::to_string(actor.taken),
-            describe_duration(static_cast<std::int64_t>(actor.busy_us / 1'000)),
+            describe_duration(actor.busy_us / 1'000),
             actor.error.substr(0, line_end)};
   }
 

@@ -11,14 +11,16 @@ namespace headrace::client {
 
 /// What people see of an actor.
 struct listed_actor {
+  std::uint64_t id = 0; ///< within its node
   std::string node;
   std::string name;
   std::string parent; ///< its name; empty: none
   std::string kind;
   std::string state; ///< "failed": it has ended by an error
   std::uint64_t queue = 0;
-  std::uint64_t taken = 0; ///< messages
-  std::uint64_t busy_us = 0;
+  std::uint64_t taken = 0;   ///< messages
+  std::uint64_t refused = 0; ///< messages
+  std::int64_t busy_us = 0;
   std::string error; ///< empty: none
 };
 

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace headrace::cluster {
 
@@ -23,6 +25,8 @@ public:
   virtual bool is_away(const error& failure) const = 0;
   /// Finds the cluster's parts anew, which may be in another process. May block for some seconds.
   virtual status find_again() = 0;
+  /// The page of /debug/actors, of a cluster whose nodes do not all know this one; none: they do.
+  virtual result<std::optional<std::string>> actors_page() = 0;
   /// Makes room for a job of so many slots, where the cluster is this process's own.
   virtual void provide_slots(std::int32_t needed) = 0;
 };

@@ -58,6 +58,7 @@ public:
 
   bool is_away(const error& /*failure*/) const override { return false; }
   status find_again() override { return {}; }
+  result<std::optional<std::string>> actors_page() override { return std::optional<std::string>(); }
 
   void provide_slots(std::int32_t needed) override {
     const auto list = node_->ask_and_wait<schema::TaskExecutorList>(

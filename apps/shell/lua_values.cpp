@@ -127,22 +127,23 @@ void push_status(lua_State* lua, const scheduler::job_status& status) {
   lua_setfield(lua, -2, "vertices");
 }
 
-void push_actors(lua_State* lua, const actor_listing& listing) {
+void push_actors(lua_State* lua, const client::actor_list& listing) {
   lua_createtable(lua, static_cast<int>(listing.actors.size()), 1);
   lua_Integer at = 0;
-  for (const auto& [actor, has_failed] : listing.actors) {
+  for (const auto& actor : listing.actors) {
     lua_newtable(lua);
     set(lua, "id", actor.id);
     set(lua, "name", actor.name);
     set(lua, "kind", actor.kind);
     set(lua, "parent", actor.parent);
     set(lua, "node", actor.node);
-    set(lua, "state", has_failed ? std::string_view("failed") : name_of(actor.state));
-    set(lua, "queue", actor.queue_depth);
+    set(lua, "state", actor.state);
+    set(lua, "queue", actor.queue);
     set(lua, "taken", actor.taken);
     set(lua, "refused", actor.refused);
     set_real(lua, "busy", static_cast<double>(actor.busy_us) / 1e6);
-    set_failure(lua, "error", actor.last_error);
+    if (!actor.error.empty())
+      set(lua, "error", actor.error);
     lua_rawseti(lua, -2, ++at);
   }
   push_texts(lua, listing.silent_nodes);

@@ -15,7 +15,7 @@ void push_texts(lua_State* lua, const std::vector<std::string>& texts);
 /// id, name, state, restarts, checkpoints, records, runtime, failure, …, vertices.
 void push_status(lua_State* lua, const scheduler::job_status& status);
 /// A list of actors by number; silent nodes under "silent".
-void push_actors(lua_State* lua, const actor_listing& listing);
+void push_actors(lua_State* lua, const client::actor_list& listing);
 
 /// Reads the table at `index`: arguments, parallelism, settings.
 /// @errors bad_usage  an unknown field, or one of another type; unknown_option, bad_option_value

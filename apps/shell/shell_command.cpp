@@ -1,6 +1,7 @@
 #include "apps/shell/shell_command.hpp"
 
 #include "apps/client/collected_rows.hpp"
+#include "apps/client/http_get.hpp"
 #include "apps/client/remote_cluster.hpp"
 #include "apps/cluster/cluster_access.hpp"
 #include "apps/shell/line_editor.hpp"
@@ -9,6 +10,7 @@
 #include "libactors/supervision/introspection_endpoint.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +20,8 @@ namespace headrace::shell {
 namespace {
 
 constexpr std::uint64_t script_bytes_max = std::uint64_t{16} << 20U;
+
+constexpr std::chrono::milliseconds page_timeout{10'000};
 
 enum exit_code : int { well = 0, failed = 1, bad_usage = 2, interrupted = 3 };
 
@@ -50,18 +54,23 @@ public:
 /// A cluster of other processes, which answers for its slots itself.
 class remote_access final : public cluster::cluster_access {
 public:
-  explicit remote_access(std::unique_ptr<client::remote_cluster> inner)
-      : inner_(std::move(inner)) {}
+  remote_access(std::unique_ptr<client::remote_cluster> inner, actors::host_port rest)
+      : inner_(std::move(inner)), rest_(std::move(rest)) {}
   actors::node& node() override { return inner_->node(); }
   const scheduler::cluster_addresses& addresses() const override { return inner_->addresses(); }
   bool is_away(const error& failure) const override {
     return client::remote_cluster::is_away(failure);
   }
   status find_again() override { return inner_->find_again(); }
+  result<std::optional<std::string>> actors_page() override {
+    HEADRACE_TRY(auto page, client::http_get(rest_, "/debug/actors", page_timeout));
+    return std::optional(std::move(page));
+  }
   void provide_slots(std::int32_t /*needed*/) override {}
 
 private:
   std::unique_ptr<client::remote_cluster> inner_;
+  actors::host_port rest_;
 };
 
 result<std::unique_ptr<cluster::cluster_access>>
@@ -72,7 +81,7 @@ reach(const shell_options& options, file_system& files, api::object_loader& load
   HEADRACE_TRY(auto found, client::remote_cluster::connect(options.settings, files, where));
   actors::spawn_introspection(found->node());
   return std::unique_ptr<cluster::cluster_access>(
-      std::make_unique<remote_access>(std::move(found)));
+      std::make_unique<remote_access>(std::move(found), where));
 }
 
 void print(std::string_view text) {

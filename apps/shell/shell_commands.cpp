@@ -150,10 +150,11 @@ status shell_commands::await_end(const job_id& job, milliseconds longest, bool t
   if (tells)
     changed = [print = print_,
                shown = std::make_shared<std::string>()](const scheduler::job_status& now) {
-      auto text = describe_job(now, system_clock().wall_ms()) + '\n';
-      if (text != *shown)
-        print(text);
-      *shown = std::move(text);
+      auto news = std::string(scheduler::name_of(now.state)) + ' ' + std::to_string(now.restarts) +
+                  ' ' + std::to_string(now.completed_checkpoints) + ' ' + now.waiting_for;
+      if (news != *shown)
+        print(describe_job(now, system_clock().wall_ms()) + '\n');
+      *shown = std::move(news);
     };
   HEADRACE_TRY(const auto ended, session_.wait(job, longest, std::move(changed)));
   if (!tells)
@@ -209,14 +210,7 @@ status shell_commands::info(const words& given) {
 
 status shell_commands::actors(const words& given) {
   HEADRACE_TRY(const auto listing, session_.list_actors());
-  client::actor_list list;
-  list.silent_nodes = listing.silent_nodes;
-  for (const auto& [actor, has_failed] : listing.actors)
-    list.actors.push_back({actor.node, actor.name, actor.parent, actor.kind,
-                           has_failed ? "failed" : std::string(name_of(actor.state)),
-                           actor.queue_depth, actor.taken, actor.busy_us,
-                           actor.last_error.code == errc::none ? "" : to_string(actor.last_error)});
-  print_(client::actors_as_text(list, given.empty() ? std::string_view() : given.front()));
+  print_(client::actors_as_text(listing, given.empty() ? std::string_view() : given.front()));
   return {};
 }
 

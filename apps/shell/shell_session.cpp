@@ -30,6 +30,21 @@ std::int32_t default_parallelism(const submission& what) {
   return static_cast<std::int32_t>(std::max(1U, std::thread::hardware_concurrency()));
 }
 
+client::listed_actor listed(const node_id& node, const actors::actor_snapshot& actor,
+                            bool has_failed) {
+  return {actor.id,
+          to_string(node),
+          actor.name,
+          actor.parent,
+          actor.kind,
+          has_failed ? "failed" : std::string(name_of(actor.state)),
+          actor.queue_depth,
+          actor.taken,
+          actor.refused,
+          actor.busy_us,
+          actor.last_error.code == errc::none ? "" : to_string(actor.last_error)};
+}
+
 error interrupted() { return {errc::job_canceled, "interrupted"}; }
 
 } // namespace
@@ -244,8 +259,13 @@ result<std::vector<scheduler::job_status>> shell_session::list_jobs() {
   return out;
 }
 
-result<actor_listing> shell_session::list_actors() {
+result<client::actor_list> shell_session::list_actors() {
   HEADRACE_CHECK(list_jobs()); // finds a job manager that was restarted
+  HEADRACE_TRY(const auto page, cluster_.actors_page());
+  client::actor_list out;
+  if (page) {
+    HEADRACE_TRY(out, client::read_actors(*page));
+  }
   auto made = std::make_unique<list_actors_order>();
   const auto answer = std::make_shared<awaited<std::vector<scheduler::node_actors>>>();
   made->answer = answer;
@@ -253,17 +273,18 @@ result<actor_listing> shell_session::list_actors() {
   const auto nodes = answer->wait(census_patience);
   if (!nodes)
     return error(errc::timed_out, "no node has told of its actors in time");
-  actor_listing out;
   for (const auto& node : *nodes) {
+    if (page && node.node != cluster_.node().environment().node)
+      continue; // the page has it
     if (!node.actors) {
       out.silent_nodes.push_back(to_string(node.node));
       continue;
     }
     const auto view = node.actors->view();
     for (const auto actor : view->getActors())
-      out.actors.push_back({actors::read_actor(actor), false});
+      out.actors.push_back(listed(node.node, actors::read_actor(actor), false));
     for (const auto actor : view->getFailed())
-      out.actors.push_back({actors::read_actor(actor), true});
+      out.actors.push_back(listed(node.node, actors::read_actor(actor), true));
   }
   return out;
 }

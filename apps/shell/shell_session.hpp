@@ -1,5 +1,6 @@
 #pragma once
 
+#include "apps/client/actors_text.hpp"
 #include "apps/client/collected_rows.hpp"
 #include "apps/cluster/cluster_access.hpp"
 #include "apps/shell/shell_endpoint.hpp"
@@ -7,7 +8,6 @@
 #include "libgraph/api/job_object.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/option.hpp"
-#include "libactors/registry/actor_record.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -27,16 +27,6 @@ struct submission {
   std::vector<std::string> arguments;
   std::int32_t parallelism = 0; ///< 0: parallelism.default, else the number of cores
   configuration settings;
-};
-
-struct seen_actor {
-  actors::actor_snapshot actor;
-  bool has_failed = false; ///< it has ended by an error
-};
-/// Who lives in the cluster, and which nodes do not answer. A value.
-struct actor_listing {
-  std::vector<seen_actor> actors;
-  std::vector<std::string> silent_nodes;
 };
 
 /// Where a session puts what it has to say by itself. Either may be empty.
@@ -72,7 +62,8 @@ public:
   /// @errors checkpoint_declined  the job cannot take one now
   result<std::string> stop(const job_id& job);
   result<std::vector<scheduler::job_status>> list_jobs();
-  result<actor_listing> list_actors();
+  /// Of all nodes, this one too.
+  result<client::actor_list> list_actors();
   /// Takes the full id, or the beginning of just one job's, or "last" (also: nothing at all) for
   /// the one submitted last. @errors job_not_found, bad_usage
   result<job_id> find_job(std::string_view words);

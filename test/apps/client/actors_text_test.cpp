@@ -9,15 +9,17 @@ TEST_CASE("actors are drawn below their parents, node by node") {
   const auto list = read_actors(R"({"actors":[
     {"name":"root","kind":"root_supervisor","parent":"","node":"n1","state":"running"},
     {"name":"dispatcher","kind":"dispatcher","parent":"root","node":"n1","state":"running",
-     "queue-depth":3,"taken":12,"busy-us":1500000},
+     "id":"n1-7","refused":2,"queue-depth":3,"taken":12,"busy-us":1500000},
     {"name":"dispatcher/jobmaster-1","kind":"job_master","parent":"dispatcher","node":"n1",
      "state":"running"},
     {"name":"root","kind":"root_supervisor","parent":"","node":"n2","state":"stopping"}],
     "failed":[{"name":"dispatcher/jobmaster-0","kind":"job_master","parent":"gone","node":"n1",
-     "state":"running","last-error":"it broke [internal 9001]\\n  caused by: x"}],
+     "state":"running","last-error":"it broke [internal 9001]\n  caused by: x"}],
     "nodes":[{"node":"n1","state":"answered"},{"node":"n3","state":"silent"}]})");
 
   REQUIRE(list);
+  CHECK(list->actors[1].id == 7);
+  CHECK(list->actors[1].refused == 2);
   CHECK(actors_as_text(*list) ==
         "node n1\n"
         "  ACTOR            KIND             STATE    QUEUE  TAKEN  BUSY   ERROR\n"

@@ -59,7 +59,7 @@ TEST_CASE("rows that a job collects are printed while it is waited for") {
   const auto done = commands.run_all("submit " HEADRACE_COLLECTING_JOB "; wait last 60");
 
   REQUIRE(done.has_value());
-  CHECK(shell.rows == "0\n1\n2\n3\n");
+  CHECK(shell.rows == "+I[0]\n+I[1]\n+I[2]\n+I[3]\n");
 }
 
 TEST_CASE("a cluster that has moved is found again, by every command") {

@@ -26,6 +26,7 @@ public:
     told_ = inner_->addresses();
     return {};
   }
+  result<std::optional<std::string>> actors_page() override { return inner_->actors_page(); }
   void provide_slots(std::int32_t needed) override { inner_->provide_slots(needed); }
   /// It was moved, and nobody has said so.
   void move() {

@@ -15,7 +15,8 @@ constexpr operator_id summing{3, 4};
 constexpr vertex_id vertex{5, 6};
 
 struct storage_fixture : state_fixture {
-  std::unique_ptr<checkpoint_storage> storage = make_file_checkpoint_storage(files, "/checkpoints", job);
+  std::unique_ptr<checkpoint_storage> storage =
+      make_file_checkpoint_storage(files, "/checkpoints", job);
 
   result<completed_checkpoint> write(checkpoint_id id, const std::string& content = "content") {
     HEADRACE_CHECK(storage->begin(id));
