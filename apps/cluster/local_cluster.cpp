@@ -3,6 +3,7 @@
 #include "apps/cluster/process_settings.hpp"
 #include "apps/cluster/working_directory.hpp"
 #include "libactors/base/log.hpp"
+#include "libactors/transport/address_book.hpp"
 #include "schema/registration.capnp.h"
 
 #include <chrono>
@@ -24,7 +25,8 @@ std::int32_t slots_of_each(const configuration& settings) {
 class local_cluster final : public cluster_access {
 public:
   local_cluster(file_system& files, api::object_loader& loader, const configuration& settings)
-      : directory_(files, temporary_base(settings), "run"), slots_(slots_of_each(settings)) {
+      : directory_(files, temporary_base(settings), "run"), slots_(slots_of_each(settings)),
+        rest_host_(settings.get_text("rest.bind-address")) {
     actors::node_options options;
     options.name = "local";
     options.log =
@@ -48,8 +50,10 @@ public:
     HEADRACE_CHECK(cluster_->start());
     addresses_ = cluster_->addresses();
     if (cluster_->rest_port() != 0)
-      std::fprintf(stderr, "REST interface: http://127.0.0.1:%u\n",
-                   static_cast<unsigned>(cluster_->rest_port()));
+      std::fprintf(
+          stderr, "REST interface: http://%s\n",
+          to_string(actors::host_port{actors::without_brackets(rest_host_), cluster_->rest_port()})
+              .c_str());
     return {};
   }
 
@@ -78,6 +82,7 @@ public:
 private:
   working_directory directory_; // outlives the node
   std::int32_t slots_;
+  std::string rest_host_;
   std::unique_ptr<actors::node> node_;
   std::unique_ptr<mini_cluster> cluster_;
   scheduler::cluster_addresses addresses_;

@@ -160,9 +160,10 @@ public:
     std::string out = "headrace " + std::string(name_of(options_.role)) + " is ready:";
     out += " rpc " + to_string(own_address());
     if (job_manager_)
-      out +=
-          ", REST http://" +
-          to_string(actors::host_port{options_.settings.get_text("rest.bind-address"), rest_port_});
+      out += ", REST http://" +
+             to_string(actors::host_port{
+                 actors::without_brackets(options_.settings.get_text("rest.bind-address")),
+                 rest_port_});
     if (task_manager_)
       out += ", " + std::to_string(slots_of(options_.settings)) + " slots";
     if (!job_manager_)

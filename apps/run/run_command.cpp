@@ -228,9 +228,11 @@ result<int> run_in_this_process(api::object_loader& loader, file_system& files,
   const auto run = [&]() -> result<int> {
     HEADRACE_CHECK(cluster.start());
     if (cluster.rest_port() != 0 && !options.quiet)
-      std::fprintf(stderr, "REST interface: http://%s:%u\n",
-                   options.settings.get_text("rest.bind-address").c_str(),
-                   static_cast<unsigned>(cluster.rest_port()));
+      std::fprintf(stderr, "REST interface: http://%s\n",
+                   to_string(actors::host_port{actors::without_brackets(
+                                                   options.settings.get_text("rest.bind-address")),
+                                               cluster.rest_port()})
+                       .c_str());
     scheduler::job_client client(*node, cluster.dispatcher(), cluster.blob_server());
     local_access access(client);
     return run_on(access, files, job, options);
