@@ -32,6 +32,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -295,6 +296,7 @@ def run_series(options):
 def main():
     options = parse_arguments()
     print(f"seed {options.seed}", flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # by way of all that cleans up
     try:
         failed = run_series(options)
     except Unavailable as reason:
