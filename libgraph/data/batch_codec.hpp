@@ -22,6 +22,13 @@ namespace headrace::graph {
 ///     padding  64 bytes, so that wide loads may pass the end
 class batch_encoding {
 public:
+  /// How a column of strings is written.
+  struct string_plan {
+    bool is_in_place = false;   ///< its slots as they are, and `bytes` at `data` behind them
+    const char* data = nullptr; ///< of its long strings
+    std::size_t bytes = 0;
+  };
+
   /// Shares the batch; nothing is copied yet, but where rows are selected.
   explicit batch_encoding(const record_batch& batch);
 
@@ -39,7 +46,8 @@ private:
   record_batch batch_;
   byte_string header_;
   std::size_t size_bytes_ = 0;
-  std::size_t shared_bytes_ = 0; ///< of them in long runs
+  std::size_t shared_bytes_ = 0;     ///< of them in long runs
+  std::vector<string_plan> strings_; ///< a column of strings, fields and elements behind parents
 };
 
 /// Rows in one batch at most, in decoded bytes.

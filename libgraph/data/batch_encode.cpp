@@ -168,6 +168,24 @@ void walk_strings(const column& strings, Run run, Finish finish) {
       });
 }
 
+/// Says whether the long strings of a column already lie in one data section as it is written: then
+/// neither they nor their slots are touched.
+batch_encoding::string_plan plan_strings(const column& strings) {
+  const auto* slots = strings.slots();
+  batch_encoding::string_plan out{.is_in_place = true};
+  for (std::size_t row = 0; row < strings.size(); ++row) {
+    if (slots[row].is_inline())
+      continue;
+    if (slots[row].place.buffer_index != 0 || slots[row].place.offset != out.bytes ||
+        slots[row].size > data_bytes_max - out.bytes)
+      return {};
+    if (out.bytes == 0)
+      out.data = strings.string_at(row).data();
+    out.bytes += slots[row].size;
+  }
+  return out;
+}
+
 template <class Writer>
 void put_validity(const column& values, Writer& out) {
   const auto bytes = (values.size() + 7) / 8;
@@ -183,28 +201,38 @@ void put_validity(const column& values, Writer& out) {
   end_section(out);
 }
 
+/// @param plan  of the next column of strings; moved behind those that were put
 template <class Writer>
-void put_column(const column& values, Writer& out) {
+void put_column(const column& values, const batch_encoding::string_plan*& plan, Writer& out) {
   if (values.has_nulls())
     put_validity(values, out);
   const auto size = values_bytes(values.type(), values.size());
   if (values.type().physical() == physical_type::string) {
-    move_slots(values, out.put(values.slots(), size));
-    end_section(out);
-    walk_strings(
-        values, [&](const char* run, std::size_t bytes) { out.put_run(run, bytes); },
-        [&](std::size_t) { end_section(out); });
+    if (plan->is_in_place) {
+      out.put_run(values.slots(), size);
+      end_section(out);
+      out.put_run(plan->data, plan->bytes);
+      end_section(out);
+    } else {
+      move_slots(values, out.put(values.slots(), size));
+      end_section(out);
+      walk_strings(
+          values, [&](const char* run, std::size_t bytes) { out.put_run(run, bytes); },
+          [&](std::size_t) { end_section(out); });
+    }
+    ++plan;
   } else if (size > 0) {
     out.put_run(values.values<std::byte>(), size);
     end_section(out);
   }
   for (const auto& each : values.content().children)
-    put_column(*each, out);
+    put_column(*each, plan, out);
 }
 
 struct described {
   std::size_t bytes = 0;  ///< of the sections
   std::size_t shared = 0; ///< of these, in runs that need no copy
+  std::vector<batch_encoding::string_plan> strings;
 };
 
 /// Describes a column in the header.
@@ -216,9 +244,17 @@ void describe_column(const column& values, byte_writer& header, described& out) 
   out.bytes += align(size);
   if (values.type().physical() == physical_type::string) {
     std::vector<std::size_t> sections;
-    walk_strings(
-        values, [&](const char*, std::size_t run) { out.shared += shared_bytes_of(run); },
-        [&](std::size_t bytes) { sections.push_back(bytes); });
+    const auto plan = plan_strings(values);
+    out.strings.push_back(plan);
+    if (plan.is_in_place) {
+      out.shared += shared_bytes_of(size) + shared_bytes_of(plan.bytes);
+      if (plan.bytes > 0)
+        sections.push_back(plan.bytes);
+    } else {
+      walk_strings(
+          values, [&](const char*, std::size_t run) { out.shared += shared_bytes_of(run); },
+          [&](std::size_t bytes) { sections.push_back(bytes); });
+    }
     header.put_varint(sections.size());
     for (const auto bytes : sections) {
       header.put_varint(bytes);
@@ -259,6 +295,7 @@ batch_encoding::batch_encoding(const record_batch& batch)
   header.put_raw(description);
   size_bytes_ = align(header_.size()) + body.bytes + batch_layout::padding_bytes;
   shared_bytes_ = body.shared;
+  strings_ = std::move(body.strings);
 }
 
 template <class Writer>
@@ -273,8 +310,9 @@ void batch_encoding::put(Writer& out) const {
     out.put_run(batch_.kinds(), batch_.size());
     end_section(out);
   }
+  const auto* plan = strings_.data();
   for (const auto& each : batch_.columns())
-    put_column(*each, out);
+    put_column(*each, plan, out);
   out.put_zeros(batch_layout::padding_bytes);
   HEADRACE_ASSERT(out.size_bytes() == size_bytes_, "a batch of another size than planned");
 }
