@@ -60,7 +60,10 @@ private:
   template <class T>
   static graph::state_descriptor describe(const std::string& name, graph::state_kind kind,
                                           std::chrono::milliseconds ttl) {
-    return {name, kind, info_of<T>::type(), {}, ttl.count()};
+    byte_string default_value;
+    if constexpr (has_fields<T>)
+      default_value = encoded(T{});
+    return {name, kind, info_of<T>::type(), {}, ttl.count(), std::move(default_value)};
   }
 
   const graph::function_context* inner_;

@@ -25,6 +25,8 @@ struct state_descriptor {
   logical_type value_type;
   logical_type key_type;   ///< of a map state's entries
   std::int64_t ttl_ms = 0; ///< 0: never expires
+  /// A value as it is made, encoded: fields that a restored value has not are taken from it.
+  byte_string default_value;
 };
 
 /// A value of the current key, encoded. Untyped side of `value_state<T>`; implemented by libstate.

@@ -15,6 +15,10 @@
 
 namespace headrace::state {
 
+/// In which form a snapshot is written: the backend's own, which may share files with earlier ones,
+/// or the canonical one, whole, which every backend reads. (They are one on the heap.)
+enum class snapshot_kind : std::uint8_t { native, canonical };
+
 /// The asynchronous part of a snapshot: everything it reads stands still, whatever the backend does
 /// meanwhile. Run once, on any thread; dropping it (run or not) lets go of what it held. May
 /// outlive its backend.
@@ -69,7 +73,8 @@ public:
   virtual key_ref current_key() const = 0;
 
   /// The synchronous part: state as of now is what the job will write. Snapshots may overlap.
-  virtual result<std::unique_ptr<snapshot_job>> snapshot(checkpoint_id checkpoint) = 0;
+  virtual result<std::unique_ptr<snapshot_job>>
+  snapshot(checkpoint_id checkpoint, snapshot_kind kind = snapshot_kind::native) = 0;
   virtual void notify_completed(checkpoint_id checkpoint) = 0;
   virtual void notify_aborted(checkpoint_id checkpoint) = 0;
 

@@ -36,7 +36,8 @@ heap_backend::state_entry heap_backend::make_entry(const state_description& desc
   return made;
 }
 
-result<heap_backend::state_entry*> heap_backend::open(const state_description& wanted) {
+result<heap_backend::state_entry*> heap_backend::open(const state_description& wanted,
+                                                      const byte_string& defaults) {
   HEADRACE_ASSERT(wanted.layout.fixed_bytes % 8 == 0 &&
                       wanted.layout.fixed_bytes <= value_layout::fixed_bytes_max,
                   "fixed values are words, few");
@@ -44,30 +45,48 @@ result<heap_backend::state_entry*> heap_backend::open(const state_description& w
   const auto found = states_.find(wanted.name);
   if (found == states_.end())
     return &states_.emplace(wanted.name, make_entry(wanted)).first->second;
-  HEADRACE_CHECK(check_compatible(found->second.description(), wanted));
-  if (found->second.description().ttl_ms != wanted.ttl_ms)
-    rebuild_with(found->second, wanted);
+  const auto& stored = found->second.description();
+  HEADRACE_TRY(const auto fit, check_migratable(stored, wanted));
+  if (fit == state_fit::migrating) {
+    const value_migration migration(stored.value_type, wanted.value_type, defaults);
+    HEADRACE_CHECK(rebuild_with(found->second, wanted, &migration));
+  } else if (stored.ttl_ms != wanted.ttl_ms) {
+    HEADRACE_CHECK(rebuild_with(found->second, wanted, nullptr));
+  }
   return &found->second;
 }
 
-/// Copies a restored state into one with another TTL. Values that had no stamp begin to age now.
-void heap_backend::rebuild_with(state_entry& entry, const state_description& wanted) {
-  HEADRACE_ASSERT(!entry.value_handle && !entry.list_handle && !entry.map_handle,
-                  "a state is opened with one TTL");
+/// Copies a restored state into one with another TTL, or with values of another type (`migration`;
+/// null: the same). Values that had no stamp begin to age now.
+status heap_backend::rebuild_with(state_entry& entry, const state_description& wanted,
+                                  const value_migration* migration) {
+  if (entry.has_handle())
+    return error(errc::incompatible_state, "state was opened before, otherwise: `" + wanted.name +
+                                               "`; a state has one type and one TTL");
   const auto& before = entry.description();
   const auto now = setup_.time == nullptr ? 0 : setup_.time->wall_ms();
   auto made = make_entry(wanted);
+  status failed;
+  byte_string rewritten;
+  const auto in_new_form = [&](byte_view value) -> byte_view {
+    auto done = before.kind == table_kind::list
+                    ? rewrite_elements(value, {before.ttl_ms > 0, wanted.ttl_ms > 0, now},
+                                       migration, rewritten)
+                : migration != nullptr ? migration->rewrite(value, rewritten)
+                                       : status();
+    if (!done && failed)
+      failed = error(errc::corrupt_snapshot, "corrupt value of state `" + wanted.name + "`",
+                     std::move(done).error());
+    return before.kind == table_kind::list || migration != nullptr ? byte_view(rewritten) : value;
+  };
   if (entry.map) {
     entry.map->for_each(
         [&](const key_ref& key, byte_view entry_key, byte_view value, std::int64_t stamp) {
-          made.map->put(key, entry_key, value, before.ttl_ms > 0 ? stamp : now);
+          made.map->put(key, entry_key, in_new_form(value), before.ttl_ms > 0 ? stamp : now);
         });
     entry.map = std::move(made.map);
-    return;
+    return failed;
   }
-  const bool frames_change =
-      before.kind == table_kind::list && (before.ttl_ms > 0) != (wanted.ttl_ms > 0);
-  byte_string elements;
   for (const auto& [space, from] : entry.table->directories()) {
     auto& to = made.table->make_directory(space);
     const auto& old_layout = entry.table->layout();
@@ -79,16 +98,12 @@ void heap_backend::rebuild_with(state_entry& entry, const state_description& wan
         std::memcpy(&stamp, row + old_layout.fixed_at, sizeof(stamp));
       if (wanted.ttl_ms > 0)
         std::memcpy(copy + layout.fixed_at, &stamp, sizeof(stamp));
-      auto value = old_layout.value(row).view();
-      if (frames_change) {
-        restamp_elements(value, before.ttl_ms > 0, wanted.ttl_ms > 0, now, elements);
-        value = elements;
-      }
-      to.blobs().replace(layout.value(copy), value);
+      to.blobs().replace(layout.value(copy), in_new_form(old_layout.value(row).view()));
       return true;
     });
   }
   entry.table = std::move(made.table);
+  return failed;
 }
 
 result<keyed_table*> heap_backend::open_table(const state_description& wanted) {
@@ -108,7 +123,7 @@ heap_backend::state_entry& heap_backend::open_for_user(const graph::state_descri
       kind == table_kind::map ? descriptor.key_type : graph::logical_type::null();
   wanted.layout = value_layout::variable();
   wanted.ttl_ms = descriptor.ttl_ms;
-  auto opened = open(wanted);
+  auto opened = open(wanted, descriptor.default_value);
   if (!opened)
     throw graph::failure(std::move(opened).error());
   return **opened;
@@ -156,7 +171,7 @@ void heap_backend::set_current_key(const key_batch& keys, std::size_t row) {
   ++current_.version;
 }
 
-result<std::unique_ptr<snapshot_job>> heap_backend::snapshot(checkpoint_id) {
+result<std::unique_ptr<snapshot_job>> heap_backend::snapshot(checkpoint_id, snapshot_kind) {
   heap_snapshot_job::plan plan{setup_.key,
                                setup_.max_parallelism,
                                setup_.groups,

@@ -4,6 +4,7 @@
 #include "libstate/heap/heap_map.hpp"
 #include "libstate/heap/heap_states.hpp"
 #include "libstate/heap/heap_table.hpp"
+#include "libstate/keyed/value_migration.hpp"
 
 #include <map>
 #include <memory>
@@ -30,7 +31,8 @@ public:
   void set_current_key(const key_batch& keys, std::size_t row) override;
   key_ref current_key() const override { return current_.key; }
 
-  result<std::unique_ptr<snapshot_job>> snapshot(checkpoint_id checkpoint) override;
+  result<std::unique_ptr<snapshot_job>> snapshot(checkpoint_id checkpoint,
+                                                 snapshot_kind kind) override;
   void notify_completed(checkpoint_id) override {}
   void notify_aborted(checkpoint_id) override {}
 
@@ -56,8 +58,10 @@ private:
   };
 
   state_entry make_entry(const state_description& description);
-  result<state_entry*> open(const state_description& wanted);
-  void rebuild_with(state_entry& entry, const state_description& wanted);
+  /// @param defaults  see value_migration
+  result<state_entry*> open(const state_description& wanted, const byte_string& defaults = {});
+  status rebuild_with(state_entry& entry, const state_description& wanted,
+                      const value_migration* migration);
   state_entry& open_for_user(const graph::state_descriptor& descriptor, table_kind kind);
   status restore_one(const keyed_state_handle& handle);
 

@@ -339,6 +339,80 @@ TEST_CASE_FIXTURE(state_fixture, "another kind or type of a restored state is re
   CHECK(rekeyed->restore({handle}).error().code == errc::incompatible_state);
 }
 
+TEST_CASE_FIXTURE(state_fixture, "values of another type are rewritten when that loses nothing") {
+  const auto of_type = [](auto kind, const graph::logical_type& type, std::int64_t ttl_ms = 0) {
+    auto out = described("s" + std::to_string(static_cast<int>(kind)), kind, ttl_ms);
+    out.value_type = type.not_null();
+    return out;
+  };
+  const auto old_row =
+      graph::logical_type::row({{"a", graph::logical_type::integer().not_null(), ""},
+                                {"b", graph::logical_type::string(), ""}});
+  const auto new_row =
+      graph::logical_type::row({{"c", graph::logical_type::bigint().not_null(), ""},
+                                {"a", graph::logical_type::bigint().not_null(), ""}});
+  const auto encoded = [](auto... values) {
+    byte_string out;
+    byte_writer to(out);
+    (to.put(values), ...);
+    return out;
+  };
+  using kind = graph::state_kind;
+  const auto backend = make(number_type());
+  key_batch keys(backend->key(), max_parallelism);
+  keys.assign(numbers({1}), column_0);
+  backend->set_current_key(keys, 0);
+  const auto old_value = encoded(std::int32_t{-5}, std::uint8_t{0});
+  backend->value(of_type(kind::value, old_row)).put(old_value);
+  backend->list(of_type(kind::list, old_row)).add(old_value);
+  backend->map(of_type(kind::map, old_row)).put("k", old_value);
+  backend->value(of_type(kind::reducing, graph::logical_type::float32())).put(encoded(1.5F));
+  const auto handle = store(*backend, "s");
+
+  const auto later = make(number_type());
+  check_ok(later->restore({handle}));
+  later->set_current_key(keys, 0);
+  auto with_default = of_type(kind::value, new_row);
+  with_default.default_value = encoded(std::int64_t{7}, std::int64_t{0});
+  CHECK(later->value(with_default).get() == encoded(std::int64_t{7}, std::int64_t{-5}));
+  const auto new_value = encoded(std::int64_t{0}, std::int64_t{-5});
+  auto& list = later->list(of_type(kind::list, new_row, 1000));
+  CHECK(elements_of(list) == std::vector<std::string>{new_value});
+  CHECK(later->map(of_type(kind::map, new_row)).get("k") == new_value);
+  CHECK(later->value(of_type(kind::reducing, graph::logical_type::float64())).get() ==
+        encoded(1.5));
+  time.advance_ms(1000);
+  CHECK(list.size() == 0);
+
+  const auto again = make(number_type());
+  check_ok(again->restore({store(*later, "t")}));
+  again->set_current_key(keys, 0);
+  CHECK(again->map(of_type(kind::map, new_row)).get("k") == new_value); // as it is
+  CHECK_THROWS_AS(again->map(of_type(kind::map, old_row)), graph::failure);
+}
+
+TEST_CASE_FIXTURE(state_fixture, "a restored value that is none of its type is refused by name") {
+  const auto backend = make(number_type());
+  key_batch keys(backend->key(), max_parallelism);
+  keys.assign(numbers({1}), column_0);
+  backend->set_current_key(keys, 0);
+  auto narrow = described("v", graph::state_kind::value);
+  narrow.value_type = graph::logical_type::integer().not_null();
+  backend->value(narrow).put("abc");
+  const auto handle = store(*backend, "s");
+  const auto later = make(number_type());
+  check_ok(later->restore({handle}));
+  narrow.value_type = graph::logical_type::bigint().not_null();
+
+  try {
+    later->value(narrow);
+    FAIL("it was taken");
+  } catch (const graph::failure& failed) {
+    CHECK(failed.cause().code == errc::corrupt_snapshot);
+    CHECK(failed.cause().message.find("`v`") != std::string::npos);
+  }
+}
+
 TEST_CASE_FIXTURE(state_fixture, "a restored state that is not declared is refused or dropped") {
   const auto backend = make(number_type());
   backend->value(described("n", graph::state_kind::value));

@@ -18,7 +18,7 @@ public:
   explicit count_and_wait(graph::time_domain domain) : domain_(domain) {}
   void open(const graph::function_context& context) override {
     count_ = &context.keyed_state->value(
-        {"count", graph::state_kind::value, graph::logical_type::bigint(), {}, 0});
+        {"count", graph::state_kind::value, graph::logical_type::bigint(), {}, 0, {}});
   }
   std::size_t process(const graph::record_batch& in, std::size_t from, graph::keyed_context& keyed,
                       graph::function_output&) override {
@@ -73,7 +73,7 @@ graph::job_vertex counting() {
 
 } // namespace
 
-TEST_SUITE("task/operator/keyed_process_operator") {
+TEST_SUITE_BEGIN("task/operator/keyed_process_operator");
 TEST_CASE("an event timer fires when the watermark has reached it") {
   chain_harness harness(counting(), functions(graph::time_domain::event));
   harness.open();
@@ -140,4 +140,5 @@ TEST_CASE("state and timers are there after a restore") {
 
   CHECK(rows_of(harness) == word_rows{{"a", 3}, {"b", 1}});
 }
-} // TEST_SUITE("task/operator/keyed_process_operator")
+
+TEST_SUITE_END();
