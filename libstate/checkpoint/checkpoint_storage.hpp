@@ -45,21 +45,29 @@ public:
   /// Makes the directory; what an aborted attempt of the same id left there is removed.
   virtual status begin(checkpoint_id id) = 0;
   virtual std::string directory(checkpoint_id id) const = 0;
+  /// Makes the directory of a savepoint, which may not be there yet.
+  /// @errors storage_failed, storage_full
+  virtual status begin_savepoint(const std::string& directory) = 0;
   /// Opens a subtask's part below the directory that the coordinator named in its trigger.
+  /// @param is_savepoint  also files that checkpoints would share go into that directory
   virtual result<std::unique_ptr<subtask_target>> open(const std::string& checkpoint_directory,
-                                                       const subtask_file& name) = 0;
+                                                       const subtask_file& name,
+                                                       bool is_savepoint = false) = 0;
 
-  /// Writes the manifest: from now on it is a checkpoint. Sets `directory`.
+  /// Writes the manifest: from now on it is a checkpoint. Sets `directory` where it is empty; that
+  /// of a savepoint is not.
   virtual status complete(completed_checkpoint& checkpoint) = 0;
   /// Ids of the complete checkpoints, ascending. Half-written ones are not among them.
   virtual result<std::vector<checkpoint_id>> list() = 0;
   /// @errors file_not_found, corrupt_snapshot, unsupported_snapshot_version
   virtual result<completed_checkpoint> read(checkpoint_id id) = 0;
-  /// Removes a checkpoint, manifest first, and the shared files that no `kept` checkpoint uses.
+  /// Removes a checkpoint, manifest first, and the shared files of the job that no `kept`
+  /// checkpoint uses.
   virtual status remove(const completed_checkpoint& checkpoint,
                         const std::vector<completed_checkpoint>& kept) = 0;
   /// Removes what was begun and is not complete.
   virtual status abort(checkpoint_id id) = 0;
+  virtual status abort_savepoint(const std::string& directory) = 0;
   /// Removes all but the newest `count` (at least 1) complete checkpoints. @returns the kept ids
   virtual result<std::vector<checkpoint_id>> retain(std::size_t count) = 0;
 };

@@ -9,12 +9,15 @@ namespace {
 
 //     magic "HRMETA01", u32 version, u64 checksum of the body (seeded by version), body
 constexpr std::string_view magic = "HRMETA01";
-constexpr std::uint32_t version = 1;
+//     body of version 1: as now, but operators have no uid
+constexpr std::uint32_t version = 2;
+constexpr std::uint32_t oldest_version = 1;
 constexpr std::size_t head_bytes = 20;
 
 void encode_operator(const operator_state& one, byte_writer& out, handle_encoder& handles) {
   out.put(one.id.high);
   out.put(one.id.low);
+  out.put_bytes(one.uid);
   out.put_bytes(one.name);
   out.put(one.parallelism);
   out.put(one.max_parallelism);
@@ -27,10 +30,15 @@ void encode_operator(const operator_state& one, byte_writer& out, handle_encoder
   }
 }
 
-result<operator_state> decode_operator(byte_reader& in, handle_decoder& handles) {
+result<operator_state> decode_operator(byte_reader& in, handle_decoder& handles,
+                                       std::uint32_t of_version) {
   operator_state one;
   HEADRACE_TRY(one.id.high, in.get<std::uint64_t>());
   HEADRACE_TRY(one.id.low, in.get<std::uint64_t>());
+  if (of_version >= 2) {
+    HEADRACE_TRY(const auto uid, in.get_bytes());
+    one.uid = std::string(uid);
+  }
   HEADRACE_TRY(const auto name, in.get_bytes());
   one.name = std::string(name);
   HEADRACE_TRY(one.parallelism, in.get<std::int32_t>());
@@ -52,7 +60,8 @@ result<operator_state> decode_operator(byte_reader& in, handle_decoder& handles)
   return one;
 }
 
-result<completed_checkpoint> decode_body(byte_view body, const std::string& directory) {
+result<completed_checkpoint> decode_body(byte_view body, const std::string& directory,
+                                         std::uint32_t of_version) {
   byte_reader in(body);
   handle_decoder handles(in, directory);
   completed_checkpoint out;
@@ -69,7 +78,7 @@ result<completed_checkpoint> decode_body(byte_view body, const std::string& dire
   out.master_hooks = byte_string(hooks);
   HEADRACE_TRY(const auto count, handles.get_count());
   for (std::size_t i = 0; i < count; ++i) {
-    HEADRACE_TRY(auto one, decode_operator(in, handles));
+    HEADRACE_TRY(auto one, decode_operator(in, handles, of_version));
     const auto id = one.id;
     out.operators.insert_or_assign(id, std::move(one));
   }
@@ -129,14 +138,14 @@ result<completed_checkpoint> decode_manifest(byte_view stored, const std::string
   byte_reader head(stored.substr(magic.size()));
   HEADRACE_TRY(const auto found_version, head.get<std::uint32_t>());
   HEADRACE_TRY(const auto checksum, head.get<std::uint64_t>());
-  if (found_version != version)
+  if (found_version < oldest_version || found_version > version)
     return error(errc::unsupported_snapshot_version,
                  "unsupported manifest version: " + std::to_string(found_version) + " instead of " +
-                     std::to_string(version) + where);
+                     std::to_string(oldest_version) + " to " + std::to_string(version) + where);
   const auto body = stored.substr(head_bytes);
-  if (checksum != checksum_of(body, version))
+  if (checksum != checksum_of(body, found_version))
     return error(errc::corrupt_snapshot, "corrupt manifest: checksum does not fit" + where);
-  auto decoded = decode_body(body, directory);
+  auto decoded = decode_body(body, directory, found_version);
   if (!decoded)
     return error(errc::corrupt_snapshot, "corrupt manifest: " + decoded.error().message + where);
   decoded->directory = directory;

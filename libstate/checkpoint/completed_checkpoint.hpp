@@ -12,7 +12,8 @@ namespace headrace::state {
 /// The state of one operator over all subtasks that ran it.
 struct operator_state {
   operator_id id;
-  std::string name; ///< for messages only
+  std::string uid;  ///< that the user gave it; empty: none. For messages only
+  std::string name; ///< the same
   std::int32_t parallelism = 1;
   std::int32_t max_parallelism = 128;
   std::map<std::int32_t, operator_subtask_state> subtasks; ///< those with state

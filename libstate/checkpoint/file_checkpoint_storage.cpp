@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::string_view manifest_name = "_metadata";
 constexpr std::string_view checkpoint_start = "chk-";
+constexpr std::string_view savepoint_start = "savepoint-";
 constexpr std::uint64_t manifest_bytes_max = 1ULL << 30U;
 
 std::string_view last_part(std::string_view path) {
@@ -26,7 +27,8 @@ void add_complete(file_system& files, const std::string& directory, int depth,
   for (const auto& entry : entries ? *entries : std::vector<file_info>()) {
     if (!entry.is_directory || out.size() >= named_most)
       continue;
-    if (!last_part(entry.path).starts_with(checkpoint_start)) {
+    const auto name = last_part(entry.path);
+    if (!name.starts_with(checkpoint_start) && !name.starts_with(savepoint_start)) {
       if (depth > 0)
         add_complete(files, entry.path, depth - 1, out);
     } else if (files.stat(entry.path + "/" + std::string(manifest_name))) {
@@ -124,10 +126,20 @@ public:
     return job_directory_ + "/" + std::string(checkpoint_start) + std::to_string(id);
   }
 
+  status begin_savepoint(const std::string& directory) override {
+    const auto found = files_->stat(directory);
+    if (found)
+      return error(errc::storage_failed, "savepoint's directory is there already: " + directory);
+    if (found.error().code != errc::file_not_found)
+      return found.error();
+    return files_->create_directories(directory);
+  }
+
   result<std::unique_ptr<subtask_target>> open(const std::string& checkpoint_directory,
-                                               const subtask_file& name) override {
+                                               const subtask_file& name,
+                                               bool is_savepoint) override {
     std::unique_ptr<subtask_target> made = std::make_unique<file_target>(
-        *files_, checkpoint_directory, job_directory_ + "/shared",
+        *files_, checkpoint_directory, is_savepoint ? checkpoint_directory : shared_directory(),
         to_string(name.vertex) + "-" + std::to_string(name.subtask) + "-" +
             std::to_string(name.generation) + "-" + std::to_string(name.attempt));
     return made;
@@ -177,18 +189,17 @@ public:
       for (const auto& path : shared_paths(other))
         unused.erase(path);
     }
-    for (const auto& path : unused)
-      HEADRACE_CHECK(files_->remove(path));
+    for (const auto& path : unused) {
+      if (path.starts_with(shared_directory() + "/")) // else it is a savepoint's
+        HEADRACE_CHECK(files_->remove(path));
+    }
     return {};
   }
 
-  status abort(checkpoint_id id) override {
-    const auto found = files_->stat(directory(id) + "/" + std::string(manifest_name));
-    if (found)
-      return {}; // it is complete after all
-    if (found.error().code != errc::file_not_found)
-      return found.error();
-    return files_->remove_tree(directory(id));
+  status abort(checkpoint_id id) override { return remove_incomplete(directory(id)); }
+
+  status abort_savepoint(const std::string& directory) override {
+    return remove_incomplete(directory);
   }
 
   result<std::vector<checkpoint_id>> retain(std::size_t count) override {
@@ -212,6 +223,17 @@ public:
   }
 
 private:
+  std::string shared_directory() const { return job_directory_ + "/shared"; }
+
+  status remove_incomplete(const std::string& directory) {
+    const auto found = files_->stat(directory + "/" + std::string(manifest_name));
+    if (found)
+      return {}; // it is complete after all
+    if (found.error().code != errc::file_not_found)
+      return found.error();
+    return files_->remove_tree(directory);
+  }
+
   file_system* files_;
   std::string job_directory_;
 };

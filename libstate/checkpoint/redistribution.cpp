@@ -108,27 +108,29 @@ bool has_channels(const operator_state& stored) {
   return false;
 }
 
-std::string words_of(const std::string& name, const operator_id& id) {
-  return "`" + name + "` (" + to_string(id) + ")";
+std::string words_of(const std::string& uid, const std::string& name, const operator_id& id) {
+  return "`" + name + "` (" + (uid.empty() ? "no uid" : "uid `" + uid + "`") + ", id " +
+         to_string(id) + ")";
 }
 
 status check_max_parallelism(const restored_operator& wanted, const operator_state& stored) {
   if (wanted.parallelism > stored.max_parallelism)
     return error(errc::incompatible_state,
                  "parallelism is above the max parallelism of the restored state: operator " +
-                     words_of(wanted.name, wanted.id) + ", " + std::to_string(wanted.parallelism) +
-                     " above " + std::to_string(stored.max_parallelism));
+                     words_of(wanted.uid, wanted.name, wanted.id) + ", " +
+                     std::to_string(wanted.parallelism) + " above " +
+                     std::to_string(stored.max_parallelism));
   if (wanted.max_parallelism_is_fixed && wanted.max_parallelism != stored.max_parallelism)
     return error(errc::incompatible_state,
                  "max parallelism cannot change with the restored state: operator " +
-                     words_of(wanted.name, wanted.id) + ", was " +
+                     words_of(wanted.uid, wanted.name, wanted.id) + ", was " +
                      std::to_string(stored.max_parallelism) + ", is " +
                      std::to_string(wanted.max_parallelism) + "; set it to " +
                      std::to_string(stored.max_parallelism) + ", or leave it out");
   if (wanted.parallelism != stored.parallelism && has_channels(stored))
     return error(errc::incompatible_state,
                  "in-flight data of an unaligned checkpoint cannot be rescaled: operator " +
-                     words_of(wanted.name, wanted.id) + ", from " +
+                     words_of(wanted.uid, wanted.name, wanted.id) + ", from " +
                      std::to_string(stored.parallelism) + " to " +
                      std::to_string(wanted.parallelism));
   return {};
@@ -183,7 +185,7 @@ result<restore_assignment> assign_states(const completed_checkpoint& from,
       return error(errc::incompatible_state,
                    "checkpoint has state of an operator that the job has not (allow non-restored "
                    "state to drop it): " +
-                       words_of(stored.name, id) + ", in " + from.directory);
+                       words_of(stored.uid, stored.name, id) + ", in " + from.directory);
   }
   return out;
 }

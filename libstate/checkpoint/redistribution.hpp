@@ -17,6 +17,7 @@ struct restored_operator {
   std::int32_t max_parallelism = 128;
   /// Whether the user fixed `max_parallelism`; a derived one gives way to the stored one.
   bool max_parallelism_is_fixed = false;
+  std::string uid = {}; ///< that the user gave it; empty: none
 };
 
 /// Which state each subtask of each operator restores.

@@ -33,9 +33,12 @@ public:
 
   status begin(checkpoint_id id) override { return inner_->begin(id); }
   std::string directory(checkpoint_id id) const override { return inner_->directory(id); }
-  result<std::unique_ptr<state::subtask_target>> open(const std::string& directory,
-                                                      const state::subtask_file& name) override {
-    return inner_->open(directory, name);
+  status begin_savepoint(const std::string& directory) override {
+    return inner_->begin_savepoint(directory);
+  }
+  result<std::unique_ptr<state::subtask_target>>
+  open(const std::string& directory, const state::subtask_file& name, bool is_savepoint) override {
+    return inner_->open(directory, name, is_savepoint);
   }
   status complete(state::completed_checkpoint& checkpoint) override {
     if (is_full_)
@@ -49,6 +52,9 @@ public:
     return inner_->remove(checkpoint, kept);
   }
   status abort(checkpoint_id id) override { return inner_->abort(id); }
+  status abort_savepoint(const std::string& directory) override {
+    return inner_->abort_savepoint(directory);
+  }
   result<std::vector<checkpoint_id>> retain(std::size_t count) override {
     return inner_->retain(count);
   }

@@ -2,6 +2,7 @@
 
 #include "test/libstate/state_fixture.hpp"
 #include "test/support/batches.hpp"
+#include "libstate/snapshot/block_codec.hpp"
 
 #include <doctest/doctest.h>
 
@@ -149,15 +150,16 @@ TEST_CASE_FIXTURE(storage_fixture, "any changed byte of a manifest is noticed") 
 }
 
 TEST_CASE_FIXTURE(storage_fixture, "only the newest are retained, with the files they share") {
+  const auto own = "/checkpoints/" + to_string(job) + "/shared/";
   const auto shared = [&](checkpoint_id id, const std::string& path) {
     files.put(path, "shared");
     auto one = take(write(id));
     one.operators[summing].subtasks[0].keyed[0].shared.push_back({"000001.sst", {path, 0, 6}});
     check_ok(storage->complete(one));
   };
-  shared(1, "/checkpoints/shared/a");
-  shared(2, "/checkpoints/shared/b");
-  shared(3, "/checkpoints/shared/b");
+  shared(1, own + "a");
+  shared(2, own + "b");
+  shared(3, own + "b");
 
   CHECK(take(storage->retain(2)) == std::vector<checkpoint_id>{2, 3});
   CHECK(take(storage->retain(1)) == std::vector<checkpoint_id>{3});
@@ -165,8 +167,8 @@ TEST_CASE_FIXTURE(storage_fixture, "only the newest are retained, with the files
 
   CHECK(take(storage->list()) == std::vector<checkpoint_id>{3});
   const auto paths = files.paths();
-  CHECK(std::find(paths.begin(), paths.end(), "/checkpoints/shared/a") == paths.end());
-  CHECK(std::find(paths.begin(), paths.end(), "/checkpoints/shared/b") != paths.end());
+  CHECK(std::find(paths.begin(), paths.end(), own + "a") == paths.end());
+  CHECK(std::find(paths.begin(), paths.end(), own + "b") != paths.end());
   for (const auto& path : paths)
     CHECK(path.find("chk-1") == std::string::npos);
 }
@@ -205,6 +207,107 @@ TEST_CASE_FIXTURE(storage_fixture, "a snapshot writes or fails as a whole at eve
     files.intercept({});
     CHECK(files.paths().empty() != has_succeeded);
   }
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "a savepoint is whole in its directory, and may be moved") {
+  check_ok(storage->begin_savepoint("/far/savepoint-1"));
+  completed_checkpoint saved;
+  saved.job = job;
+  saved.id = 4;
+  saved.kind = checkpoint_kind::savepoint;
+  saved.directory = "/far/savepoint-1";
+  auto& one = saved.operators[summing];
+  one.id = summing;
+  one.uid = "sums";
+  one.name = "sum";
+  {
+    const auto target = take(storage->open(saved.directory, {vertex, 0, 0}, true));
+    auto* const output = take(target->output());
+    check_ok(output->append("content"));
+    const auto shared = take(target->create_shared());
+    check_ok(shared->append("more"));
+    CHECK(shared->path().starts_with("/far/savepoint-1/"));
+    one.subtasks[0].keyed.push_back({{0, 128},
+                                     "native",
+                                     {output->path(), 0, output->position()},
+                                     {{"a", {shared->path(), 0, shared->position()}}}});
+    check_ok(shared->finish());
+    check_ok(target->finish());
+  }
+  check_ok(storage->complete(saved));
+  CHECK(take(storage->list()).empty()); // it is no checkpoint of the job
+
+  for (const auto& path : files.paths())
+    check_ok(files.rename(path, "/moved" + path.substr(std::string("/far/savepoint-1").size())));
+  const auto moved = take(read_checkpoint(files, "/moved"));
+  CHECK(moved.kind == checkpoint_kind::savepoint);
+  CHECK(moved.operators.at(summing).uid == "sums");
+  for (const auto& handle : moved.operators.at(summing).subtasks.at(0).keyed) {
+    CHECK(files.at(handle.segment.path) == "content");
+    CHECK(files.at(handle.shared.at(0).segment.path) == "more");
+  }
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "a manifest of the first version is read") {
+  byte_string body;
+  byte_writer out(body);
+  out.put(job.high);
+  out.put(job.low);
+  out.put(std::int64_t{5});
+  out.put(checkpoint_kind::checkpoint);
+  out.put(std::int64_t{100});
+  out.put(std::int64_t{200});
+  out.put_bytes("hooks");
+  out.put_varint(1);
+  out.put(summing.high);
+  out.put(summing.low);
+  out.put_bytes("sum");
+  out.put(std::int32_t{2});
+  out.put(std::int32_t{128});
+  out.put(std::uint8_t{1});
+  out.put_bytes("coordinator");
+  out.put_varint(0);
+  byte_string stored("HRMETA01");
+  byte_writer front(stored);
+  front.put(std::uint32_t{1});
+  front.put(checksum_of(body, 1));
+  front.put_raw(body);
+  files.put("/old/_metadata", stored);
+
+  const auto old = take(read_checkpoint(files, "/old"));
+
+  CHECK(old.id == 5);
+  CHECK(old.master_hooks == "hooks");
+  CHECK(old.operators.at(summing).name == "sum");
+  CHECK(old.operators.at(summing).uid.empty());
+  CHECK(old.operators.at(summing).coordinator == "coordinator");
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "a savepoint never goes where something is, nor half") {
+  check_ok(storage->begin_savepoint("/far/savepoint-1"));
+  {
+    const auto target = take(storage->open("/far/savepoint-1", {vertex, 0, 0}, true));
+    check_ok(take(target->output())->append("content"));
+    check_ok(target->finish());
+  }
+  CHECK(storage->begin_savepoint("/far/savepoint-1").error().code == errc::storage_failed);
+  check_ok(storage->abort_savepoint("/far/savepoint-1"));
+  CHECK(files.paths().empty());
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "removing a checkpoint leaves the savepoint that it refers to") {
+  check_ok(storage->begin_savepoint("/far/savepoint-1"));
+  auto own = take(write(1));
+  files.put("/far/savepoint-1/file", "content");
+  own.operators.at(summing).subtasks.at(0).keyed.at(0).shared.push_back(
+      {"a", {"/far/savepoint-1/file", 0, 7}});
+  own.operators.at(summing).subtasks.at(0).keyed.at(0).segment.path = "/far/savepoint-1/file";
+  check_ok(storage->complete(own));
+  CHECK(take(storage->read(1)) == own);
+
+  check_ok(storage->remove(own, {}));
+
+  CHECK(files.at("/far/savepoint-1/file") == "content");
 }
 } // TEST_SUITE("state/checkpoint/checkpoint_storage")
 

@@ -1,0 +1,124 @@
+#include "libstate/checkpoint/orphans.hpp"
+
+#include "libstate/checkpoint/checkpoint_storage.hpp"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+namespace headrace::state {
+
+namespace {
+
+std::string_view last_part(std::string_view path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+bool is_job(std::string_view name) { return parse_id<job_tag>(name).has_value(); }
+
+class orphan_search {
+public:
+  orphan_search(file_system& files, std::int64_t before_ms)
+      : files_(files), before_ms_(before_ms) {}
+
+  status search(const std::string& root) {
+    HEADRACE_TRY(const auto entries, files_.list(root));
+    if (is_job(last_part(root)))
+      return search_job(root, entries);
+    for (const auto& entry : entries) {
+      if (!entry.is_directory)
+        continue;
+      const auto name = last_part(entry.path);
+      if (is_job(name)) {
+        HEADRACE_TRY(const auto of_job, files_.list(entry.path));
+        HEADRACE_CHECK(search_job(entry.path, of_job));
+      } else if (name.starts_with("savepoint-")) {
+        HEADRACE_CHECK(look_at(entry.path, orphan::kind::incomplete_savepoint));
+      }
+    }
+    return {};
+  }
+  std::vector<orphan> take() { return std::move(found_); }
+
+private:
+  status search_job(const std::string& directory, const std::vector<file_info>& entries) {
+    std::set<std::string> used;
+    bool are_all_known = true;
+    for (const auto& entry : entries) {
+      if (!entry.is_directory || !last_part(entry.path).starts_with("chk-"))
+        continue;
+      HEADRACE_CHECK(look_at(entry.path, orphan::kind::incomplete_checkpoint));
+      const auto checkpoint = read_checkpoint(files_, entry.path);
+      if (checkpoint)
+        add_used(*checkpoint, used);
+      else if (!checkpoint.error().has(errc::file_not_found))
+        are_all_known = false;
+    }
+    const auto shared = files_.list(directory + "/shared");
+    if (!shared && shared.error().has(errc::file_not_found))
+      return {};
+    if (!shared)
+      return shared.error();
+    for (const auto& entry : *shared) {
+      if (are_all_known && !used.contains(entry.path) && entry.modified_ms < before_ms_)
+        found_.push_back(
+            {orphan::kind::shared_file, entry.path, entry.size_bytes, entry.modified_ms});
+    }
+    return {};
+  }
+
+  static void add_used(const completed_checkpoint& checkpoint, std::set<std::string>& used) {
+    for (const auto& [id, one] : checkpoint.operators) {
+      for (const auto& [subtask, state] : one.subtasks) {
+        for (const auto* handles : {&state.keyed, &state.raw_keyed}) {
+          for (const auto& handle : *handles) {
+            used.insert(handle.segment.path);
+            for (const auto& file : handle.shared)
+              used.insert(file.segment.path);
+          }
+        }
+      }
+    }
+  }
+
+  /// Notes a directory that has no manifest and in which nothing is new.
+  status look_at(const std::string& directory, orphan::kind what) {
+    HEADRACE_TRY(const auto entries, files_.list(directory));
+    orphan made{what, directory, 0, 0};
+    for (const auto& entry : entries) {
+      if (last_part(entry.path) == "_metadata")
+        return {};
+      made.size_bytes += entry.size_bytes;
+      made.modified_ms = std::max(made.modified_ms, entry.modified_ms);
+    }
+    HEADRACE_TRY(const auto itself, files_.stat(directory));
+    made.modified_ms = std::max(made.modified_ms, itself.modified_ms);
+    if (made.modified_ms < before_ms_)
+      found_.push_back(std::move(made));
+    return {};
+  }
+
+  file_system& files_;
+  std::int64_t before_ms_;
+  std::vector<orphan> found_;
+};
+
+} // namespace
+
+result<std::vector<orphan>> find_orphans(file_system& files, const std::string& root,
+                                         std::int64_t before_ms) {
+  auto directory = root;
+  while (directory.size() > 1 && directory.ends_with('/'))
+    directory.pop_back();
+  orphan_search search(files, before_ms);
+  HEADRACE_CHECK(search.search(directory));
+  return search.take();
+}
+
+status remove_orphan(file_system& files, const orphan& what) {
+  return what.what == orphan::kind::shared_file ? files.remove(what.path)
+                                                : files.remove_tree(what.path);
+}
+
+} // namespace headrace::state
