@@ -89,6 +89,8 @@ FOLDERS = """
     libscheduler/rest
     libscheduler/client
 
+    libprocessor
+
     apps/cluster
     apps/node
     apps/client

@@ -11,4 +11,13 @@ std::pair<std::uint64_t, std::uint64_t> structure_hash(byte_view bytes) {
   return {hash.high64, hash.low64};
 }
 
+operator_id id_of_uid(std::string_view uid) {
+  byte_string bytes;
+  byte_writer out(bytes);
+  out.put_bytes("uid");
+  out.put_bytes(uid);
+  const auto [high, low] = structure_hash(bytes);
+  return {high, low};
+}
+
 } // namespace headrace::graph

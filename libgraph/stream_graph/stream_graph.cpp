@@ -117,25 +117,24 @@ private:
   }
 
   status give_id(operator_node& op, const std::vector<origin>& inputs) {
-    byte_string bytes;
-    byte_writer out(bytes);
     if (!op.uid.empty()) {
       if (const auto [other, fresh] = uids_.emplace(op.uid, op.name); !fresh)
         return error(errc::duplicate_uid, "duplicate uid " + quoted(op.uid) + ": operators " +
                                               quoted(other->second) + " and " + quoted(op.name));
-      out.put_bytes("uid");
-      out.put_bytes(op.uid);
-    } else {
-      out.put_bytes("place");
-      out.put(static_cast<std::uint8_t>(op.spec.index()));
-      for (const auto& input : inputs) {
-        const auto& from = graph_.nodes[static_cast<std::size_t>(input.node)].op.id;
-        out.put(from.high);
-        out.put(from.low);
-        out.put(input.side);
-      }
-      out.put(ranks_[bytes]++);
+      op.id = id_of_uid(op.uid);
+      return {};
     }
+    byte_string bytes;
+    byte_writer out(bytes);
+    out.put_bytes("place");
+    out.put(static_cast<std::uint8_t>(op.spec.index()));
+    for (const auto& input : inputs) {
+      const auto& from = graph_.nodes[static_cast<std::size_t>(input.node)].op.id;
+      out.put(from.high);
+      out.put(from.low);
+      out.put(input.side);
+    }
+    out.put(ranks_[bytes]++);
     const auto [high, low] = structure_hash(bytes);
     op.id = {high, low};
     return {};
