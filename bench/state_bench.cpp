@@ -53,9 +53,10 @@ T take(result<T> from) {
 class counting_target final : public snapshot_target, public state_output {
 public:
   result<state_output*> output() override { return static_cast<state_output*>(this); }
-  result<std::unique_ptr<state_output>> create_shared() override {
+  result<std::unique_ptr<state_output>> create_shared(const std::string&) override {
     return error(errc::internal, "not shared");
   }
+  bool shares(const std::string&) const override { return false; }
   status append(byte_view data) override {
     position_ += data.size();
     return {};
@@ -107,7 +108,7 @@ struct summing {
   }
   std::unique_ptr<keyed_backend> make() {
     keyed_backend_setup setup{
-        key_schema(*pair_type(), column_0), 128, {0, 128}, &time, files.get(), nullptr, ""};
+        key_schema(*pair_type(), column_0), 128, {0, 128}, &time, files.get(), nullptr, "", ""};
     return take(take(make_state_backend("hashmap"))->make(std::move(setup)));
   }
   static state_description description() {
@@ -231,7 +232,7 @@ void snapshot_of(std::uint64_t bytes_wanted) {
   run_batches([&](std::size_t i) { return i == batches.size(); }).print("batch_without_snapshot");
 
   const auto start = steady::now();
-  auto job = take(state.backend->snapshot(1));
+  auto job = take(state.backend->snapshot(1, snapshot_kind::native));
   const auto sync_ms = ms_since(start);
   std::atomic<bool> is_done = false;
   counting_target target;

@@ -192,4 +192,6 @@ std::uint64_t hash_of(std::string_view key) {
 
 std::uint64_t hash_of(std::int64_t key) { return add_value(seed, key); }
 
+std::uint64_t hash_of_null() { return add_word(seed, null_word); }
+
 } // namespace headrace::graph

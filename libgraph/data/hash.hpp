@@ -25,5 +25,7 @@ void hash_column(const column& keys, std::span<std::uint64_t> out);
 /// The hash that `hash_columns` gives a single key of one string or of one integer.
 std::uint64_t hash_of(std::string_view key);
 std::uint64_t hash_of(std::int64_t key);
+/// The same of a single key that is NULL.
+std::uint64_t hash_of_null();
 
 } // namespace headrace::graph

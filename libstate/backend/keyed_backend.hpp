@@ -40,7 +40,8 @@ struct keyed_backend_setup {
   const headrace::clock* time = nullptr;  ///< for TTL; lives longer than the backend
   headrace::file_system* files = nullptr; ///< to restore from, and for local files; lives longer
   std::shared_ptr<graph::memory_budget> budget; ///< may be null: not counted
-  std::string local_directory;                  ///< for backends with files of their own
+  std::string local_directory; ///< of this one alone, for backends with files of their own
+  std::string name;            ///< unique in the subtask; part of the names of shared files
 };
 
 /// The keyed state of one operator in one subtask: tables by name, user handles, snapshots.
@@ -51,8 +52,8 @@ struct keyed_backend_setup {
 /// As `graph::state_provider` it gives handles that act on the current key; set it before use.
 class keyed_backend : public graph::state_provider {
 public:
-  /// Reads the key groups of this backend out of each handle. Tables come back under their stored
-  /// descriptions, and are checked when opened.
+  /// Reads the key groups of this backend out of each handle; there may be none. May block. Tables
+  /// come back under their stored descriptions, and are checked when opened.
   /// @errors corrupt_snapshot (with path and block; also a missing file), storage_failed,
   ///         unsupported_snapshot_version, incompatible_state (another key type)
   virtual status restore(const std::vector<keyed_state_handle>& handles) = 0;

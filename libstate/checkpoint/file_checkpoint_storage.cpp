@@ -94,12 +94,13 @@ public:
     }
     return output_.get();
   }
-  result<std::unique_ptr<state_output>> create_shared() override {
+  result<std::unique_ptr<state_output>> create_shared(const std::string& name) override {
     HEADRACE_CHECK(files_->create_directories(shared_directory_));
-    // The checkpoint's own name makes it unique over all checkpoints of the job.
-    return file_state_output::create(*files_, shared_directory_ + "/" +
-                                                  std::string(last_part(directory_)) + "-" + name_ +
-                                                  "-" + std::to_string(shared_made_++));
+    return file_state_output::create(*files_, shared_directory_ + "/" + name_ + "-" + name);
+  }
+  bool shares(const std::string& path) const override {
+    // A savepoint has its own in its directory, for itself alone.
+    return shared_directory_ != directory_ && path.starts_with(shared_directory_ + "/");
   }
   status finish() override { return output_ ? output_->finish() : status(); }
 
@@ -109,7 +110,6 @@ private:
   std::string shared_directory_;
   std::string name_;
   std::unique_ptr<state_output> output_;
-  std::uint32_t shared_made_ = 0;
 };
 
 class file_checkpoint_storage final : public checkpoint_storage {

@@ -10,10 +10,6 @@ namespace headrace::state {
 
 namespace {
 
-bool is_user_kind(table_kind kind) {
-  return kind != table_kind::operator_rows && kind != table_kind::timers;
-}
-
 std::size_t extra_bytes(const state_description& description) {
   return description.ttl_ms > 0 ? stamp_bytes : 0;
 }

@@ -1,6 +1,7 @@
 #include "libstate/heap/heap_map.hpp"
 
 #include "libstate/key/key_hash.hpp"
+#include "libstate/keyed/time_to_live.hpp"
 
 #include <cstring>
 
@@ -9,7 +10,6 @@ namespace headrace::state {
 namespace {
 
 constexpr std::size_t link_bytes = 8;
-constexpr std::size_t stamp_bytes = 8;
 
 } // namespace
 

@@ -1,25 +1,11 @@
 #include "libstate/heap/heap_backend.hpp"
 #include "libstate/key/key_hash.hpp"
+#include "libstate/snapshot/snapshot_format.hpp"
 #include "libstate/snapshot/snapshot_reader.hpp"
 
-#include <algorithm>
 #include <cstring>
 
 namespace headrace::state {
-
-namespace {
-
-/// Whether keys are stored alike: names do not matter, nor whether a column may be NULL.
-bool are_same_keys(const graph::logical_type& stored, const graph::logical_type& wanted) {
-  const auto& left = stored.fields();
-  const auto& right = wanted.fields();
-  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
-                    [](const auto& one, const auto& other) {
-                      return one.type.nullable() == other.type.nullable();
-                    });
-}
-
-} // namespace
 
 /// Puts the rows of one snapshot into the backend's states.
 class heap_backend::restorer final : public snapshot_visitor {
@@ -88,15 +74,7 @@ status heap_backend::restore_one(const keyed_state_handle& handle) {
                                                ", in " + handle.segment.path);
   HEADRACE_TRY(const auto reader, snapshot_reader::open(*setup_.files, handle.segment));
   const auto& header = reader->header();
-  if (!are_same_keys(header.key_type, *setup_.key.type()))
-    return error(errc::incompatible_state,
-                 "key is of another type than the restored one: was " + header.key_type.to_sql() +
-                     ", is " + setup_.key.type()->to_sql() + ", in " + handle.segment.path);
-  if (header.max_parallelism != setup_.max_parallelism)
-    return error(errc::incompatible_state,
-                 "snapshot has another max parallelism: " + std::to_string(header.max_parallelism) +
-                     " instead of " + std::to_string(setup_.max_parallelism) + ", in " +
-                     handle.segment.path);
+  HEADRACE_CHECK(check_keys(header, setup_.key, setup_.max_parallelism, handle.segment.path));
   std::vector<state_entry*> entries;
   for (const auto& description : header.states) {
     HEADRACE_TRY(auto* const entry, open(description));

@@ -1,7 +1,7 @@
 #include "libstate/heap/heap_snapshot_job.hpp"
 
 #include "libstate/heap/heap_map.hpp"
-#include "libstate/heap/heap_states.hpp"
+#include "libstate/keyed/time_to_live.hpp"
 #include "libstate/snapshot/snapshot_writer.hpp"
 
 #include <algorithm>

@@ -5,50 +5,6 @@
 
 namespace headrace::state {
 
-namespace {
-
-/// Goes over the elements of a list: `visit(stamp, whole, element)`.
-template <class Visit>
-void for_each_element(byte_view elements, bool has_stamps, Visit visit) {
-  byte_reader in(elements);
-  while (!in.at_end()) {
-    const auto from = elements.size() - in.remaining();
-    std::int64_t stamp = 0;
-    if (has_stamps) {
-      auto read = in.get<std::int64_t>();
-      if (!read)
-        return;
-      stamp = *read;
-    }
-    const auto element = in.get_bytes();
-    if (!element)
-      return;
-    visit(stamp, elements.substr(from, elements.size() - in.remaining() - from), *element);
-  }
-}
-
-} // namespace
-
-void copy_unexpired(byte_view elements, std::int64_t ttl_ms, std::int64_t now_ms,
-                    byte_string& out) {
-  out.clear();
-  for_each_element(elements, true, [&](std::int64_t stamp, byte_view whole, byte_view) {
-    if (!is_expired(stamp, ttl_ms, now_ms))
-      out.append(whole);
-  });
-}
-
-void restamp_elements(byte_view elements, bool has_stamps, bool wants_stamps, std::int64_t now_ms,
-                      byte_string& out) {
-  out.clear();
-  byte_writer to(out);
-  for_each_element(elements, has_stamps, [&](std::int64_t stamp, byte_view, byte_view element) {
-    if (wants_stamps)
-      to.put(has_stamps ? stamp : now_ms);
-    to.put_bytes(element);
-  });
-}
-
 // ---- rows --------------------------------------------------------------------------------------
 
 heap_row_cursor::heap_row_cursor(heap_table& table, const current_key& current, const clock* time)

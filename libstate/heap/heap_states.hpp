@@ -2,6 +2,7 @@
 
 #include "libstate/heap/heap_map.hpp"
 #include "libstate/heap/heap_table.hpp"
+#include "libstate/keyed/time_to_live.hpp"
 #include "libgraph/function/state.hpp"
 #include "libactors/base/clock.hpp"
 
@@ -15,9 +16,6 @@ struct current_key {
   key_ref key;
   std::uint64_t version = 0;
 };
-
-/// Rows of user states hold a blob, and a stamp in front of it when they expire.
-inline constexpr std::size_t stamp_bytes = 8;
 
 // The handles of user functions. Each remembers where the current key's row is, so that a get and a
 // put cost one look-up. On the mailbox only. Expired values are removed when they are met.
@@ -96,16 +94,5 @@ private:
   const current_key* current_;
   const clock* time_;
 };
-
-/// Whether what was written at `stamp_ms` has expired.
-inline bool is_expired(std::int64_t stamp_ms, std::int64_t ttl_ms, std::int64_t now_ms) {
-  return ttl_ms > 0 && now_ms - stamp_ms >= ttl_ms;
-}
-/// Copies the elements of a list that have not expired. `elements` has stamps.
-void copy_unexpired(byte_view elements, std::int64_t ttl_ms, std::int64_t now_ms, byte_string& out);
-
-/// Copies the elements of a list into the form with or without stamps.
-void restamp_elements(byte_view elements, bool has_stamps, bool wants_stamps, std::int64_t now_ms,
-                      byte_string& out);
 
 } // namespace headrace::state

@@ -39,6 +39,21 @@ T from_fixed(std::uint64_t key) {
     return static_cast<T>(key);
 }
 
+result<graph::record_batch> decode(const key_schema& schema, std::span<const byte_view> keys) {
+  std::vector<graph::column_builder> builders;
+  builders.reserve(schema.column_count());
+  for (const auto& field : schema.type()->fields())
+    builders.emplace_back(field.type);
+  std::vector<graph::column_builder*> columns;
+  for (auto& builder : builders)
+    columns.push_back(&builder);
+  HEADRACE_CHECK(graph::decode_keys(keys, columns));
+  std::vector<graph::column_ptr> finished;
+  for (auto& builder : builders)
+    finished.push_back(builder.finish());
+  return graph::record_batch(schema.type(), keys.size(), std::move(finished));
+}
+
 template <class Body>
 void for_selected(const graph::record_batch& in, Body body) {
   if (in.has_selection()) {
@@ -74,6 +89,10 @@ void key_batch::resize(std::size_t rows) {
 void key_batch::assign(const graph::record_batch& in, std::span<const std::int32_t> key_columns) {
   HEADRACE_ASSERT(key_columns.size() == schema_.column_count(), "a column a field of the key");
   has_nulls_ = false;
+  grouped_ = 0;
+  selected_.clear();
+  if (in.has_selection())
+    selected_.assign(in.selection().begin(), in.selection().end());
   resize(in.row_count());
   if (schema_.is_fixed())
     assign_fixed(in, in.at(static_cast<std::size_t>(key_columns[0])));
@@ -119,6 +138,8 @@ void key_batch::assign_bytes(const graph::record_batch& in,
 void key_batch::clear() {
   size_ = 0;
   has_nulls_ = false;
+  grouped_ = 0;
+  selected_.clear();
   hashes_.clear();
   fixed_.clear();
   nulls_.clear();
@@ -169,44 +190,75 @@ status key_batch::append_stored(byte_view stored) {
 }
 
 result<graph::record_batch> key_batch::to_batch() const {
-  std::vector<graph::column_builder> builders;
-  builders.reserve(schema_.column_count());
-  for (const auto& field : schema_.type()->fields())
-    builders.emplace_back(field.type);
-  if (schema_.is_fixed()) {
-    auto& to = builders[0];
-    to.reserve(size_);
-    graph::visit_fixed_width(schema_.type()->fields()[0].type.physical(),
-                             [&]<class T>(std::type_identity<T>) {
-                               for (std::size_t row = 0; row < size_; ++row) {
-                                 if (has_nulls_ && nulls_[row] != 0)
-                                   to.append_null();
-                                 else
-                                   to.append(from_fixed<T>(fixed_[row]));
-                               }
-                             });
-  } else {
-    std::vector<graph::column_builder*> columns;
-    for (auto& builder : builders)
-      columns.push_back(&builder);
-    HEADRACE_CHECK(graph::decode_keys({bytes_.data(), size_}, columns));
-  }
+  if (!schema_.is_fixed())
+    return decode(schema_, {bytes_.data(), size_});
+  graph::column_builder to(schema_.type()->fields()[0].type);
+  to.reserve(size_);
+  graph::visit_fixed_width(schema_.type()->fields()[0].type.physical(),
+                           [&]<class T>(std::type_identity<T>) {
+                             for (std::size_t row = 0; row < size_; ++row) {
+                               if (has_nulls_ && nulls_[row] != 0)
+                                 to.append_null();
+                               else
+                                 to.append(from_fixed<T>(fixed_[row]));
+                             }
+                           });
   std::vector<graph::column_ptr> finished;
-  for (auto& builder : builders)
-    finished.push_back(builder.finish());
+  finished.push_back(to.finish());
   return graph::record_batch(schema_.type(), size_, std::move(finished));
 }
 
 status key_batch::groups(std::vector<std::uint16_t>& out) const {
-  HEADRACE_TRY(const auto keys, to_batch());
-  std::vector<int> columns(schema_.column_count());
-  std::iota(columns.begin(), columns.end(), 0);
-  group_hashes_.resize(size_);
-  graph::hash_columns(keys, columns, group_hashes_);
-  out.resize(size_);
-  for (std::size_t row = 0; row < size_; ++row)
-    out[row] =
-        static_cast<std::uint16_t>(graph::key_group_of(group_hashes_[row], max_parallelism_));
+  HEADRACE_ASSERT(selected_.empty(), "every row holds a key");
+  HEADRACE_TRY(const auto known, key_groups());
+  out.assign(known.begin(), known.end());
+  return {};
+}
+
+result<std::span<const std::uint16_t>> key_batch::key_groups() const {
+  if (grouped_ == size_)
+    return std::span<const std::uint16_t>(groups_.data(), size_);
+  groups_.resize(size_);
+  if (schema_.is_fixed()) {
+    groups_of_fixed(grouped_);
+  } else if (selected_.empty()) {
+    HEADRACE_CHECK(groups_of_bytes({bytes_.data() + grouped_, size_ - grouped_}));
+    for (std::size_t row = grouped_; row < size_; ++row)
+      groups_[row] = static_cast<std::uint16_t>(
+          graph::key_group_of(group_hashes_[row - grouped_], max_parallelism_));
+  } else {
+    std::vector<byte_view> keys;
+    keys.reserve(selected_.size());
+    for (const auto row : selected_)
+      keys.push_back(bytes_[row]);
+    HEADRACE_CHECK(groups_of_bytes(keys));
+    for (std::size_t i = 0; i < selected_.size(); ++i)
+      groups_[selected_[i]] =
+          static_cast<std::uint16_t>(graph::key_group_of(group_hashes_[i], max_parallelism_));
+  }
+  grouped_ = size_;
+  return std::span<const std::uint16_t>(groups_.data(), size_);
+}
+
+/// Rows without a key get a group that means nothing.
+void key_batch::groups_of_fixed(std::size_t first) const {
+  const bool may_be_null = nulls() != nullptr;
+  for (std::size_t row = first; row < size_; ++row) {
+    // A fixed key is widened as the hash widens it.
+    const auto hash = may_be_null && nulls_[row] != 0
+                          ? graph::hash_of_null()
+                          : graph::hash_of(static_cast<std::int64_t>(fixed_[row]));
+    groups_[row] = static_cast<std::uint16_t>(graph::key_group_of(hash, max_parallelism_));
+  }
+}
+
+/// Leaves their hashes in group_hashes_.
+status key_batch::groups_of_bytes(std::span<const byte_view> keys) const {
+  HEADRACE_TRY(const auto decoded, decode(schema_, keys));
+  std::vector<int> indices(schema_.column_count());
+  std::iota(indices.begin(), indices.end(), 0);
+  group_hashes_.resize(keys.size());
+  graph::hash_columns(decoded, indices, group_hashes_);
   return {};
 }
 

@@ -62,6 +62,10 @@ public:
     return {hashes_[row], 0, bytes_[row], false};
   }
 
+  /// The key group of each row that holds a key, by column row. Computed at the first call, and for
+  /// what was appended since; valid until the batch changes. @errors as to_batch
+  result<std::span<const std::uint16_t>> key_groups() const;
+
   // The rest is for batches of which every row holds a key: filled by `append`, or from a batch
   // without selection.
 
@@ -75,6 +79,8 @@ private:
   void resize(std::size_t rows);
   void assign_fixed(const graph::record_batch& in, const graph::column& source);
   void assign_bytes(const graph::record_batch& in, std::span<const std::int32_t> key_columns);
+  void groups_of_fixed(std::size_t first) const;
+  status groups_of_bytes(std::span<const byte_view> keys) const;
 
   key_schema schema_;
   std::int32_t max_parallelism_;
@@ -85,6 +91,9 @@ private:
   std::vector<std::uint8_t> nulls_;
   std::vector<byte_view> bytes_;
   graph::encoded_keys encoded_;
+  std::vector<std::uint32_t> selected_; ///< rows that hold keys, when not all do
+  mutable std::vector<std::uint16_t> groups_;
+  mutable std::size_t grouped_ = 0; ///< rows of which the groups are known
   mutable std::vector<std::uint64_t> group_hashes_;
 };
 

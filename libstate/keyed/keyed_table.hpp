@@ -45,6 +45,8 @@ struct located_rows {
 struct scan_cursor {
   std::uint64_t position = 0;
   bool done = false;
+  /// What a backend that does not hold its rows in memory keeps from piece to piece.
+  std::shared_ptr<void> held;
 };
 
 /// One piece of a namespace: keys and, row for row, values. Reused from piece to piece.

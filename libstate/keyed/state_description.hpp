@@ -20,6 +20,11 @@ enum class table_kind : std::uint8_t {
   timers = 7,
 };
 
+/// Whether user functions reach it by handles; else an operator does by batches.
+constexpr bool is_user_kind(table_kind kind) {
+  return kind != table_kind::operator_rows && kind != table_kind::timers;
+}
+
 /// Where values lie: `fixed_bytes` of plain memory (multiple of 8, at most 1024), or variable
 /// bytes.
 struct value_layout {

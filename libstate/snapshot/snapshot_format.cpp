@@ -1,10 +1,22 @@
 #include "libstate/snapshot/snapshot_format.hpp"
 
+#include <algorithm>
+
 namespace headrace::state {
 
 namespace {
 
 constexpr std::size_t states_max = 65536;
+
+/// Whether keys are stored alike: names do not matter, nor whether a column may be NULL.
+bool are_same_keys(const graph::logical_type& stored, const graph::logical_type& wanted) {
+  const auto& left = stored.fields();
+  const auto& right = wanted.fields();
+  return std::equal(left.begin(), left.end(), right.begin(), right.end(),
+                    [](const auto& one, const auto& other) {
+                      return one.type.nullable() == other.type.nullable();
+                    });
+}
 
 void encode_description(const state_description& one, byte_writer& out) {
   out.put_bytes(one.name);
@@ -34,6 +46,19 @@ result<state_description> decode_description(byte_reader& in) {
 }
 
 } // namespace
+
+status check_keys(const snapshot_header& stored, const key_schema& key,
+                  std::int32_t max_parallelism, const std::string& path) {
+  if (!are_same_keys(stored.key_type, *key.type()))
+    return error(errc::incompatible_state, "key is of another type than the restored one: was " +
+                                               stored.key_type.to_sql() + ", is " +
+                                               key.type()->to_sql() + ", in " + path);
+  if (stored.max_parallelism != max_parallelism)
+    return error(errc::incompatible_state,
+                 "snapshot has another max parallelism: " + std::to_string(stored.max_parallelism) +
+                     " instead of " + std::to_string(max_parallelism) + ", in " + path);
+  return {};
+}
 
 void encode(const snapshot_header& header, byte_writer& out) {
   header.key_type.encode(out);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libstate/key/key_group_range.hpp"
+#include "libstate/key/key_schema.hpp"
 #include "libstate/keyed/state_description.hpp"
 #include "libgraph/types/logical_type.hpp"
 
@@ -60,6 +61,11 @@ struct snapshot_row {
   std::int64_t stamp_ms = 0; ///< last written; states with TTL only
   byte_view value;
 };
+
+/// Checks that a backend of these keys may restore the snapshot.
+/// @errors incompatible_state  another key type or max parallelism; names the path
+status check_keys(const snapshot_header& stored, const key_schema& key,
+                  std::int32_t max_parallelism, const std::string& path);
 
 void encode(const snapshot_header& header, byte_writer& out);
 /// @errors malformed_message

@@ -31,8 +31,12 @@ public:
   /// The subtask's file of this checkpoint; made at the first call. Whoever owns the target
   /// finishes it once all jobs have run.
   virtual result<state_output*> output() = 0;
-  /// A file that later checkpoints may share.
-  virtual result<std::unique_ptr<state_output>> create_shared() = 0;
+  /// A file that later checkpoints may share. `name` is unique in the subtask; the same file of the
+  /// same attempt has the same path in each checkpoint, so writing it again changes nothing.
+  virtual result<std::unique_ptr<state_output>> create_shared(const std::string& name) = 0;
+  /// Whether a file is one of those that this job's checkpoints share. Another job's may go any
+  /// time; a savepoint shares none.
+  virtual bool shares(const std::string& path) const = 0;
 };
 
 } // namespace headrace::state

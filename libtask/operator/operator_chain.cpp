@@ -153,10 +153,12 @@ status operator_chain::restore(state::state_backend& backend,
         &context_.time,
         &context_.files,
         context_.memory,
-        local_directory};
+        local_directory.empty() ? std::string() : local_directory + "/" + to_string(one->id),
+        to_string(one->id)};
     HEADRACE_TRY(one->keyed, backend.make(std::move(setup)));
-    if (stored != from.operators.end() && !stored->second.keyed.empty())
-      HEADRACE_CHECK(one->keyed->restore(stored->second.keyed));
+    HEADRACE_CHECK(one->keyed->restore(stored == from.operators.end()
+                                           ? std::vector<state::keyed_state_handle>()
+                                           : stored->second.keyed));
   }
   return {};
 }
@@ -294,7 +296,7 @@ status operator_chain::snapshot(std::size_t index, const graph::barrier& passing
   const auto into = snapshots_.back();
   std::unique_ptr<state::snapshot_job> keyed;
   if (at.keyed != nullptr) {
-    HEADRACE_TRY(keyed, at.keyed->snapshot(passing.checkpoint));
+    HEADRACE_TRY(keyed, at.keyed->snapshot(passing.checkpoint, state::snapshot_kind::native));
   }
   // `done` may come in a later turn; the job is copied by pointer so that it can be kept.
   auto kept = std::make_shared<std::unique_ptr<state::snapshot_job>>(std::move(keyed));

@@ -55,7 +55,7 @@ operator_harness::operator_harness(graph::operator_node node, const maker& make,
   task::operator_states states;
   if (const auto schema = operator_->key_schema()) {
     backends_ = std::move(*state::make_state_backend("hashmap"));
-    state::keyed_backend_setup setup{*schema, 128, {0, 128}, &clock_, &files_, nullptr, {}};
+    state::keyed_backend_setup setup{*schema, 128, {0, 128}, &clock_, &files_, nullptr, {}, {}};
     keyed_ = std::move(*backends_->make(std::move(setup)));
     states.keyed = keyed_.get();
   }

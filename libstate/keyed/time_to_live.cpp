@@ -1,0 +1,25 @@
+#include "libstate/keyed/time_to_live.hpp"
+
+namespace headrace::state {
+
+void copy_unexpired(byte_view elements, std::int64_t ttl_ms, std::int64_t now_ms,
+                    byte_string& out) {
+  out.clear();
+  for_each_element(elements, true, [&](std::int64_t stamp, byte_view whole, byte_view) {
+    if (!is_expired(stamp, ttl_ms, now_ms))
+      out.append(whole);
+  });
+}
+
+void restamp_elements(byte_view elements, bool has_stamps, bool wants_stamps, std::int64_t now_ms,
+                      byte_string& out) {
+  out.clear();
+  byte_writer to(out);
+  for_each_element(elements, has_stamps, [&](std::int64_t stamp, byte_view, byte_view element) {
+    if (wants_stamps)
+      to.put(has_stamps ? stamp : now_ms);
+    to.put_bytes(element);
+  });
+}
+
+} // namespace headrace::state
