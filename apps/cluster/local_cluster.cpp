@@ -25,7 +25,8 @@ std::int32_t slots_of_each(const configuration& settings) {
 class local_cluster final : public cluster_access {
 public:
   local_cluster(file_system& files, api::object_loader& loader, const configuration& settings)
-      : directory_(files, temporary_base(settings), "run"), slots_(slots_of_each(settings)),
+      : directory_(files, temporary_base(settings), "run"),
+        state_directory_(make_state_directory(files, settings)), slots_(slots_of_each(settings)),
         rest_host_(settings.get_text("rest.bind-address")) {
     actors::node_options options;
     options.name = "local";
@@ -39,6 +40,8 @@ public:
     parts.settings = settings;
     parts.slots = slots_;
     parts.directory = directory_.path();
+    if (state_directory_ != nullptr)
+      parts.state_directory = state_directory_->path();
     node_ = actors::make_node(std::move(options));
     cluster_ = std::make_unique<mini_cluster>(*node_, files, loader, std::move(parts));
   }
@@ -81,6 +84,7 @@ public:
 
 private:
   working_directory directory_; // outlives the node
+  std::unique_ptr<working_directory> state_directory_;
   std::int32_t slots_;
   std::string rest_host_;
   std::unique_ptr<actors::node> node_;

@@ -50,4 +50,10 @@ result<std::uint64_t> managed_memory_bytes(const configuration& settings,
   return wanted;
 }
 
+std::uint64_t state_memory_bytes(const configuration& settings, std::uint64_t managed_bytes) {
+  if (settings.is_set("state.backend.rocksdb.memory.fixed-per-tm"))
+    return settings.get_memory_size("state.backend.rocksdb.memory.fixed-per-tm");
+  return settings.get_bool("state.backend.rocksdb.memory.managed") ? managed_bytes / 2 : 0;
+}
+
 } // namespace headrace::cluster

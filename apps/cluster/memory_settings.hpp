@@ -19,4 +19,8 @@ std::uint64_t default_managed_memory_bytes(std::uint64_t machine_bytes, std::int
 result<std::uint64_t> managed_memory_bytes(const configuration& settings,
                                            std::uint64_t machine_bytes, std::int32_t task_managers);
 
+/// Returns the bytes that RocksDB has in each task manager: as state.backend.rocksdb.memory.* say;
+/// 0: its default. `managed_bytes` is what the task manager has for state and batches; 0: no limit.
+std::uint64_t state_memory_bytes(const configuration& settings, std::uint64_t managed_bytes);
+
 } // namespace headrace::cluster

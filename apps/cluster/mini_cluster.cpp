@@ -22,11 +22,14 @@ status mini_cluster::start() {
   if (options_.memory_bytes == 0 && !options_.settings.is_set("taskmanager.memory.managed.size"))
     options_.memory_bytes =
         default_managed_memory_bytes(machine_memory_bytes(), options_.task_executors);
-  task_manager_.emplace(
-      node_, files_, code_, connectors_,
-      std::make_shared<actors::fixed_leader>(job_manager_.resource_manager()),
-      task_manager_options{
-          options_.settings, options_.slots, {}, options_.directory, options_.memory_bytes});
+  task_manager_.emplace(node_, files_, code_, connectors_,
+                        std::make_shared<actors::fixed_leader>(job_manager_.resource_manager()),
+                        task_manager_options{options_.settings,
+                                             options_.slots,
+                                             {},
+                                             options_.directory,
+                                             options_.state_directory,
+                                             options_.memory_bytes});
   for (std::int32_t i = 0; i < options_.task_executors; ++i)
     start_task_executor();
   if (options_.settings.is_set("rest.port")) {

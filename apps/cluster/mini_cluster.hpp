@@ -24,6 +24,8 @@ struct mini_cluster_options {
   std::uint64_t memory_bytes = 0;
   /// Where artifacts, and checkpoints of jobs that name no directory, are kept.
   std::string directory;
+  /// Where state backends with files of their own keep them; empty: below `directory`.
+  std::string state_directory;
   /// Where print sinks write; empty: standard output.
   std::function<status(std::string_view)> print;
 };

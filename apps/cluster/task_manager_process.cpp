@@ -57,6 +57,9 @@ actors::address task_manager_process::start_task_executor() {
                               ? settings.get_memory_size("taskmanager.memory.managed.size")
                               : default_managed_memory_bytes(machine_memory_bytes(), 1);
   wanted.cache_directory = options_.directory + "/cache";
+  wanted.state_directory =
+      options_.state_directory.empty() ? options_.directory + "/state" : options_.state_directory;
+  wanted.state_memory_bytes = state_memory_bytes(settings, wanted.memory_bytes);
   wanted.leader = parts_->leader;
   wanted.on_registered = options_.on_registered;
   wanted.heartbeat_interval = settings.get_duration("heartbeat.interval");

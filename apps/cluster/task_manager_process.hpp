@@ -26,6 +26,8 @@ struct task_manager_options {
   std::function<void()> on_registered; ///< see task_executor_settings
   /// Where fetched artifacts are kept.
   std::string directory;
+  /// Where state backends with files of their own keep them; empty: below `directory`.
+  std::string state_directory;
   /// Of each task executor, for state and batches; 0: `taskmanager.memory.managed.size`, else what
   /// a task manager has that is alone on its machine.
   std::uint64_t memory_bytes = 0;

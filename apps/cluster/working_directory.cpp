@@ -28,4 +28,10 @@ working_directory::working_directory(file_system& files, const std::string& base
 
 working_directory::~working_directory() { static_cast<void>(files_.remove_tree(path_)); }
 
+std::unique_ptr<working_directory> make_state_directory(file_system& files,
+                                                        const configuration& settings) {
+  const auto base = settings.get_text("state.backend.rocksdb.localdir");
+  return base.empty() ? nullptr : std::make_unique<working_directory>(files, base, "state");
+}
+
 } // namespace headrace::cluster

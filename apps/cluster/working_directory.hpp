@@ -1,7 +1,9 @@
 #pragma once
 
 #include "libactors/base/file_system.hpp"
+#include "libactors/base/option.hpp"
 
+#include <memory>
 #include <string>
 
 namespace headrace::cluster {
@@ -20,5 +22,9 @@ private:
   file_system& files_;
   std::string path_;
 };
+
+/// The directory below state.backend.rocksdb.localdir; null: that is not set.
+std::unique_ptr<working_directory> make_state_directory(file_system& files,
+                                                        const configuration& settings);
 
 } // namespace headrace::cluster

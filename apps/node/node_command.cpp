@@ -95,10 +95,11 @@ class node_process {
 public:
   node_process(const node_command_options& options, actors::node& node, file_system& files,
                api::object_loader& loader, std::string job_manager_directory,
-               std::string working_directory)
+               std::string working_directory, std::string state_directory)
       : options_(options), node_(node), files_(files), loader_(loader),
         job_manager_directory_(std::move(job_manager_directory)),
-        working_directory_(std::move(working_directory)) {
+        working_directory_(std::move(working_directory)),
+        state_directory_(std::move(state_directory)) {
     cluster::register_all_connectors(connectors_, {});
   }
   /// Ends all actors; those that do not end in time may use what is here for ever.
@@ -143,6 +144,7 @@ public:
       wanted.slots = slots_of(options_.settings);
       wanted.on_registered = [this] { is_registered_ = true; };
       wanted.directory = working_directory_;
+      wanted.state_directory = state_directory_;
       data_network_.emplace(*rpc_, own_address());
       wanted.network = &*data_network_;
       HEADRACE_TRY(wanted.memory_bytes, cluster::managed_memory_bytes(
@@ -214,6 +216,7 @@ private:
   api::object_loader& loader_;
   std::string job_manager_directory_;
   std::string working_directory_;
+  std::string state_directory_;
   graph::connector_registry connectors_;
   std::atomic<bool> is_registered_{false};
   std::unique_ptr<actors::rpc_system> rpc_;
@@ -238,6 +241,7 @@ result<int> run(const node_command_options& options, process_signals& signals, f
   }
   const cluster::working_directory working(files, base, std::string(name_of(options.role)));
   HEADRACE_CHECK(files.create_directories(working.path()));
+  const auto state_directory = cluster::make_state_directory(files, options.settings);
 
   api::object_loader loader(files);
   fatal_word fatal;
@@ -249,7 +253,8 @@ result<int> run(const node_command_options& options, process_signals& signals, f
   const auto node = actors::make_node(node_options);
   const auto limit = options.settings.get_duration("cluster.services.shutdown-timeout");
   {
-    node_process process(options, *node, files, loader, lasting, working.path());
+    node_process process(options, *node, files, loader, lasting, working.path(),
+                         state_directory == nullptr ? std::string() : state_directory->path());
     HEADRACE_CHECK(process.start());
     bool is_told = false;
     while (!is_told) {

@@ -206,6 +206,7 @@ result<int> run_in_this_process(api::object_loader& loader, file_system& files,
                                 graph::job_graph& job, const run_options& options) {
   const cluster::working_directory directory(files, cluster::temporary_base(options.settings),
                                              "run");
+  const auto state_directory = cluster::make_state_directory(files, options.settings);
   actors::node_options node_options;
   node_options.name = "run";
   HEADRACE_TRY(node_options.log,
@@ -222,6 +223,8 @@ result<int> run_in_this_process(api::object_loader& loader, file_system& files,
                cluster::managed_memory_bytes(options.settings, cluster::machine_memory_bytes(),
                                              options.task_managers));
   cluster_options.directory = directory.path();
+  if (state_directory != nullptr)
+    cluster_options.state_directory = state_directory->path();
 
   const auto node = actors::make_node(node_options);
   cluster::mini_cluster cluster(*node, files, loader, std::move(cluster_options));

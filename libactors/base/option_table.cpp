@@ -88,8 +88,19 @@ const std::vector<option_declaration>& all_options() {
       {"security.ssl.internal.key", text, "", "PEM file of this node's private key"},
       {"slot.request.timeout", duration, "5 min",
        "A job that waits longer for a slot fails, and says how many are missing", 10},
-      {"state.backend.type", text, "hashmap", "Where keyed state lives: hashmap, in memory",
-       std::nullopt, std::nullopt, "hashmap"},
+      {"state.backend.rocksdb.localdir", text, "",
+       "Directory of RocksDB's files, which go with the process; unset: io.tmp.dirs"},
+      {"state.backend.rocksdb.memory.fixed-per-tm", memory_size, "",
+       "Memory of all RocksDB instances of a task manager together, for block cache and write "
+       "buffers; unset: see state.backend.rocksdb.memory.managed",
+       std::int64_t{4} << 20U},
+      {"state.backend.rocksdb.memory.managed", boolean, "true",
+       "Whether RocksDB takes as much memory as half of taskmanager.memory.managed.size, beside "
+       "what batches take; else 512 MB"},
+      {"state.backend.type", text, "hashmap",
+       "Where keyed state lives: hashmap, in memory; rocksdb, on local disk, with incremental "
+       "checkpoints",
+       std::nullopt, std::nullopt, "hashmap|rocksdb"},
       {"task.cancellation.timeout", duration, "3 min",
        "After this time a task that does not end takes its process down; 0 waits for ever", 0},
       {"taskmanager.bind-host", text, "127.0.0.1",

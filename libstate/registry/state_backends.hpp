@@ -2,13 +2,17 @@
 
 #include "libstate/backend/keyed_backend.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string_view>
 
 namespace headrace::state {
 
-/// Gives the backend named by `state.backend.type`: "hashmap".
+/// Gives the backend named by `state.backend.type`: "hashmap" or "rocksdb".
+/// @param memory_bytes  of all its instances together, where it keeps memory of its own; 0: a
+///                      default
 /// @errors bad_option_value  names the nearest known one
-result<std::unique_ptr<state_backend>> make_state_backend(std::string_view name);
+result<std::unique_ptr<state_backend>> make_state_backend(std::string_view name,
+                                                          std::uint64_t memory_bytes = 0);
 
 } // namespace headrace::state

@@ -33,8 +33,11 @@ namespace headrace::task {
 struct task_executor_settings {
   task_executor_id id;
   std::int32_t slots = 1;
-  std::uint64_t memory_bytes = 0;                   ///< of all slots together; 0: no limit
-  std::string cache_directory;                      ///< for artifacts
+  std::uint64_t memory_bytes = 0; ///< of all slots together; 0: no limit
+  std::string cache_directory;    ///< for artifacts
+  /// For state backends with local files, below it: one a task executor.
+  std::string state_directory;
+  std::uint64_t state_memory_bytes = 0;             ///< of such backends together; 0: a default
   std::shared_ptr<actors::leader_retrieval> leader; ///< finds the resource manager
   /// Called in the executor's turn each time that it has registered; may be empty.
   std::function<void()> on_registered;

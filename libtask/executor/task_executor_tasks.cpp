@@ -84,7 +84,7 @@ void task_executor_endpoint::start(const execution_attempt_id& attempt,
   const auto kind = task.what.job.state_backend.empty() ? "hashmap" : task.what.job.state_backend;
   auto& backend = backends_[kind];
   if (backend == nullptr) {
-    auto made = headrace::state::make_state_backend(kind);
+    auto made = headrace::state::make_state_backend(kind, settings_.state_memory_bytes);
     if (!made) {
       tell_state(task, task_state::FAILED, std::move(made).error());
       end_task(attempt);
@@ -97,6 +97,7 @@ void task_executor_endpoint::start(const execution_attempt_id& attempt,
   attempt_by_child_.emplace(task.name, attempt);
   auto child = std::make_unique<subtask>(
       subtask_environment{around_.files, around_.connectors, around_.factories, around_.directory,
+                          settings_.state_directory + "/" + to_string(settings_.id),
                           settings_.wire},
       task.what, std::move(code), backend, memory == memory_.end() ? nullptr : memory->second,
       task.metrics, self_ref());

@@ -103,9 +103,11 @@ void subtask::restore() {
   // The chain is not touched here until the step has returned.
   auto outcome = std::make_shared<status>();
   run_blocking(
-      [chain = task_->shared_chain(), outcome, backend = backend_, from = std::move(what_.state)] {
+      [chain = task_->shared_chain(), outcome, backend = backend_, from = std::move(what_.state),
+       directory = around_.state_directory + "/" + to_string(what_.job.id) + "/" +
+                   to_string(what_.attempt)] {
         try {
-          *outcome = chain->restore(*backend, from, {});
+          *outcome = chain->restore(*backend, from, directory);
         } catch (const std::exception& failure) {
           *outcome = error(errc::internal, failure.what());
         }

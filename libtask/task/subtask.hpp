@@ -26,7 +26,8 @@ struct subtask_environment {
   const graph::connector_registry& connectors;
   const operator_factories& factories;
   exchange_directory& directory;
-  wire_options wire; ///< how batches go to other processes
+  std::string state_directory; ///< for backends with local files; each attempt has its own below
+  wire_options wire;           ///< how batches go to other processes
 };
 
 /// One running subtask: an actor whose mailbox is the task's. Control mail (cancel, credit, events,

@@ -34,6 +34,24 @@ TEST_CASE("a disturbed job's output is that of an undisturbed one") {
   }
 }
 
+TEST_CASE("a disturbed job on RocksDB gives the rows of an undisturbed one") {
+  const windowed_input input = make_windowed_input(4, 1500);
+  const auto expected = expected_rows(input);
+
+  for (int run = 0; run < testing::runs(20); ++run) {
+    const std::uint64_t seed = testing::seed() + static_cast<std::uint64_t>(run);
+    CAPTURE(seed);
+    const run_outcome got =
+        run_windowed_job(input, {.seed = seed, .disturbances = 3, .state_backend = "rocksdb"});
+    CHECK_MESSAGE(got.failure.empty(), got.failure);
+    CHECK(got.restored_checkpoints >= 1);
+    CHECK(got.late_rows == 0);
+    CHECK(got.rows == expected);
+    if (!got.failure.empty() || got.rows != expected)
+      break;
+  }
+}
+
 TEST_CASE("a job whose job manager is lost, too, is run on by the next one") {
   const windowed_input input = make_windowed_input(4, 3000);
   const auto expected = expected_rows(input);

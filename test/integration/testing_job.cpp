@@ -1,6 +1,7 @@
 #include "test/integration/testing_job.hpp"
 
 #include "test/integration/testing_processes.hpp"
+#include "test/support/scratch_directory.hpp"
 #include "test/support/seed.hpp"
 #include "test/support/testing_file_system.hpp"
 #include "test/support/windowed_job.hpp"
@@ -43,6 +44,8 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
   env.enable_checkpointing(std::chrono::milliseconds(100),
                            options.at_least_once ? graph::barrier_alignment::at_least_once
                                                  : graph::barrier_alignment::exactly_once);
+  if (!options.state_backend.empty())
+    env.set_state_backend(options.state_backend);
   env.set_restart_strategy(api::restart::fixed_delay(1000, std::chrono::milliseconds(10)));
   const auto clicks = read_clicks(env, "/input", "1000").map([shared](const click& in) {
     if (std::exchange(shared->throw_next, false))
@@ -251,7 +254,8 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
   if (wants_log())
     node_options.log = logger::to("", log_level::debug);
   const auto node = actors::make_deterministic_node(options.seed, node_options);
-  testing_processes cluster(*node, files, loader, {3, 2});
+  const scratch_directory scratch; // databases do not lie in memory
+  testing_processes cluster(*node, files, loader, {3, 2, scratch.path()});
   if (const auto started = cluster.start(); !started) {
     out.failure = to_string(started.error());
     return out;

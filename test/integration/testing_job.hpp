@@ -32,8 +32,9 @@ struct run_options {
   bool restarts_job_manager = false; ///< as one kind of disturbance
   bool suspends_job_manager = false; ///< its restarts are in order: jobs are suspended first
   bool at_least_once = false;
-  bool collect = false;     ///< rows go to the client instead of to files
-  bool full_disk = false;   ///< each disturbance is a disk that is full for a while
+  bool collect = false;           ///< rows go to the client instead of to files
+  std::string state_backend = {}; ///< empty: the usual one
+  bool full_disk = false;         ///< each disturbance is a disk that is full for a while
   bool clock_jumps = false; ///< each disturbance is a wall clock that is set by up to two days
 };
 

@@ -33,13 +33,15 @@ public:
   struct size {
     int task_executors = 1;
     std::int32_t slots = 1;
+    std::string state_directory = {}; ///< of backends with local files
   };
   testing_processes(actors::deterministic_node& node, file_system& files,
                     graph::job_code_loader& code, size how_many)
       : node_(node), files_(files), code_(code), how_many_(how_many) {
     cluster::register_all_connectors(connectors_, {});
     task_manager_.emplace(node_, files_, code_, connectors_, leader_,
-                          cluster::task_manager_options{{}, how_many_.slots, {}, "/cluster"});
+                          cluster::task_manager_options{
+                              {}, how_many_.slots, {}, "/cluster", how_many_.state_directory});
   }
 
   status start() {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "test/support/scratch_directory.hpp"
 #include "test/support/testing_file_system.hpp"
 #include "libstate/backend/keyed_backend.hpp"
 #include "libstate/registry/state_backends.hpp"
@@ -18,21 +19,25 @@ namespace headrace::testing {
 /// A snapshot target of one file.
 class testing_target final : public state::snapshot_target {
 public:
-  testing_target(file_system& files, std::string path) : files_(&files), path_(std::move(path)) {}
+  /// Shared files are named after `owner`, which is unique to the backend.
+  testing_target(file_system& files, std::string path, std::string owner = {})
+      : files_(&files), path_(std::move(path)), owner_(std::move(owner)) {}
   result<state::state_output*> output() override {
     if (!output_) {
       HEADRACE_TRY(output_, state::file_state_output::create(*files_, path_));
     }
     return output_.get();
   }
-  result<std::unique_ptr<state::state_output>> create_shared() override {
-    return error(errc::internal, "not shared");
+  result<std::unique_ptr<state::state_output>> create_shared(const std::string& name) override {
+    return state::file_state_output::create(*files_, "shared/" + owner_ + name);
   }
+  bool shares(const std::string& path) const override { return path.starts_with("shared/"); }
   status finish() { return output_->finish(); }
 
 private:
   file_system* files_;
   std::string path_;
+  std::string owner_;
   std::unique_ptr<state::state_output> output_;
 };
 
@@ -62,18 +67,41 @@ inline graph::record_batch nullable_keys(const std::vector<std::optional<std::in
   return rows.finish();
 }
 
+/// Which backend a test is about, and in which form it stores.
+struct backend_choice {
+  std::string backend = "hashmap";
+  state::snapshot_kind kind = state::snapshot_kind::native;
+};
+inline const backend_choice on_heap{"hashmap", state::snapshot_kind::native};
+inline const backend_choice on_rocksdb{"rocksdb", state::snapshot_kind::native};
+inline const backend_choice on_rocksdb_canonically{"rocksdb", state::snapshot_kind::canonical};
+
 /// Backends over one file system and clock.
 struct state_fixture {
   static constexpr std::int32_t max_parallelism = 128;
   testing_file_system files;
   manual_clock time;
+  backend_choice choice;
+  scratch_directory scratch;
+  std::unique_ptr<state::state_backend> maker;
+  int backends_made = 0;
+
+  explicit state_fixture(backend_choice of = on_heap) : choice(std::move(of)) {}
 
   std::unique_ptr<state::keyed_backend> make(graph::row_type_ptr key,
                                              state::key_group_range groups = {0, max_parallelism},
                                              std::int32_t groups_max = max_parallelism) {
+    if (maker == nullptr)
+      maker = take(state::make_state_backend(choice.backend, std::uint64_t{64} << 20U));
+    const auto name = "b" + std::to_string(backends_made++);
     state::keyed_backend_setup setup{
-        state::key_schema(std::move(key)), groups_max, groups, &time, &files, nullptr, ""};
-    return take(take(state::make_state_backend("hashmap"))->make(std::move(setup)));
+        state::key_schema(std::move(key)), groups_max, groups, &time, &files, nullptr,
+        scratch.path() + "/" + name,       name};
+    return take(maker->make(std::move(setup)));
+  }
+  std::unique_ptr<state::snapshot_job> snapshot(state::keyed_backend& backend,
+                                                checkpoint_id checkpoint = 1) {
+    return take(backend.snapshot(checkpoint, choice.kind));
   }
   state::keyed_state_handle store(state::snapshot_job& job, const std::string& path) {
     testing_target target(files, path);
@@ -82,9 +110,27 @@ struct state_fixture {
     return handle;
   }
   state::keyed_state_handle store(state::keyed_backend& backend, const std::string& path) {
-    return store(*take(backend.snapshot(1)), path);
+    return store(*snapshot(backend), path);
   }
 };
+
+/// A test case that is run for each backend, and on RocksDB for both forms of a snapshot. The body
+/// is that of a member function of a class derived from `fixture`.
+#define STATE_TEST_CASE_OF(type, fixture, name)                                                    \
+  namespace {                                                                                      \
+  struct type : fixture {                                                                          \
+    using fixture::fixture;                                                                        \
+    void run();                                                                                    \
+  };                                                                                               \
+  }                                                                                                \
+  TEST_CASE(name " (heap)") { type(headrace::testing::on_heap).run(); }                            \
+  TEST_CASE(name " (rocksdb)") { type(headrace::testing::on_rocksdb).run(); }                      \
+  TEST_CASE(name " (rocksdb, canonical)") {                                                        \
+    type(headrace::testing::on_rocksdb_canonically).run();                                         \
+  }                                                                                                \
+  void type::run()
+#define STATE_TEST_CASE(fixture, name)                                                             \
+  STATE_TEST_CASE_OF(DOCTEST_ANONYMOUS(state_test_), fixture, name)
 
 inline state::state_description sums(std::string name = "sums") {
   state::state_description out;

@@ -40,6 +40,7 @@ std::vector<timer> advance_all(timer_service& timers, std::int64_t time_ms, std:
 }
 
 struct timer_fixture : state_fixture {
+  using state_fixture::state_fixture;
   std::unique_ptr<keyed_backend> backend = make(number_type());
   std::unique_ptr<timer_service> timers =
       take(open_timer_service(*backend, graph::time_domain::event));
@@ -57,7 +58,7 @@ struct timer_fixture : state_fixture {
 } // namespace
 
 TEST_SUITE("state/timer/timer_service") {
-TEST_CASE_FIXTURE(timer_fixture, "timers fire once, in order of time, up to the time reached") {
+STATE_TEST_CASE(timer_fixture, "timers fire once, in order of time, up to the time reached") {
   add(1, 5000);
   add(2, 10);
   add(1, 10);
@@ -76,7 +77,7 @@ TEST_CASE_FIXTURE(timer_fixture, "timers fire once, in order of time, up to the 
   CHECK(!timers->next_time_ms());
 }
 
-TEST_CASE_FIXTURE(timer_fixture, "a deleted timer does not fire, and may come again") {
+STATE_TEST_CASE(timer_fixture, "a deleted timer does not fire, and may come again") {
   add(1, 10);
   add(1, 20);
   add(2, 20);
@@ -94,7 +95,7 @@ TEST_CASE_FIXTURE(timer_fixture, "a deleted timer does not fire, and may come ag
   CHECK(advance_all(*timers, 100, 100) == std::vector<timer>{{20, 1}});
 }
 
-TEST_CASE_FIXTURE(timer_fixture, "timers registered while others fire take part") {
+STATE_TEST_CASE(timer_fixture, "timers registered while others fire take part") {
   add(1, 100);
   add(1, 200);
   auto due = timers->make_due();
@@ -106,7 +107,7 @@ TEST_CASE_FIXTURE(timer_fixture, "timers registered while others fire take part"
   CHECK(advance_all(*timers, 1000, 10) == std::vector<timer>{{50, 2}, {150, 2}, {200, 1}});
 }
 
-TEST_CASE_FIXTURE(timer_fixture, "the ends of time are times") {
+STATE_TEST_CASE(timer_fixture, "the ends of time are times") {
   add(1, std::numeric_limits<std::int64_t>::max());
   add(2, std::numeric_limits<std::int64_t>::min());
   add(3, -1);
@@ -116,7 +117,7 @@ TEST_CASE_FIXTURE(timer_fixture, "the ends of time are times") {
                            {std::numeric_limits<std::int64_t>::max(), 1}});
 }
 
-TEST_CASE_FIXTURE(timer_fixture, "many far apart timers lie in wider buckets") {
+STATE_TEST_CASE(timer_fixture, "many far apart timers lie in wider buckets") {
   for (std::int64_t i = 0; i < 5000; ++i)
     add(i % 7, i * 60'000);
   CHECK(backend->size_bytes() < 2'000'000);
@@ -126,7 +127,7 @@ TEST_CASE_FIXTURE(timer_fixture, "many far apart timers lie in wider buckets") {
     CHECK(fired[i].first == static_cast<std::int64_t>(i) * 60'000);
 }
 
-TEST_CASE_FIXTURE(timer_fixture, "timers agree with a set, over snapshots") {
+STATE_TEST_CASE(timer_fixture, "timers agree with a set, over snapshots") {
   const auto random = make_seeded_random(seed());
   std::set<timer> model;
   std::int64_t now = 0;
@@ -169,7 +170,7 @@ TEST_CASE_FIXTURE(timer_fixture, "timers agree with a set, over snapshots") {
   }
 }
 
-TEST_CASE_FIXTURE(timer_fixture, "timers of the two domains are apart") {
+STATE_TEST_CASE(timer_fixture, "timers of the two domains are apart") {
   const auto processing = take(open_timer_service(*backend, graph::time_domain::processing));
   add(1, 10);
   CHECK(processing->size() == 0);

@@ -85,12 +85,13 @@ void write_sums(keyed_backend& backend, std::int64_t count) {
     const auto value = values[rows[i]] * 10;
     std::memcpy(at.values[i], &value, 8);
   }
+  check_ok(table.write_back(at));
 }
 
 } // namespace
 
-TEST_SUITE("state/heap/heap_backend") {
-TEST_CASE_FIXTURE(state_fixture, "a value belongs to the current key") {
+TEST_SUITE("state/backend/keyed_backend") {
+STATE_TEST_CASE(state_fixture, "a value belongs to the current key") {
   const auto backend = make(number_type());
   auto& value = backend->value(described("v", graph::state_kind::value));
   key_batch keys(backend->key(), max_parallelism);
@@ -112,7 +113,7 @@ TEST_CASE_FIXTURE(state_fixture, "a value belongs to the current key") {
   CHECK(value.get() == "a value too long to lie in its row");
 }
 
-TEST_CASE_FIXTURE(state_fixture, "a list keeps its elements in order") {
+STATE_TEST_CASE(state_fixture, "a list keeps its elements in order") {
   const auto backend = make(number_type());
   auto& list = backend->list(described("l", graph::state_kind::list));
   key_batch keys(backend->key(), max_parallelism);
@@ -131,7 +132,7 @@ TEST_CASE_FIXTURE(state_fixture, "a list keeps its elements in order") {
   CHECK(list.size() == 0);
 }
 
-TEST_CASE_FIXTURE(state_fixture, "a map is ordered by encoded key, and empty once cleared") {
+STATE_TEST_CASE(state_fixture, "a map is ordered by encoded key, and empty once cleared") {
   const auto backend = make(number_type());
   auto& map = backend->map(described("m", graph::state_kind::map));
   key_batch keys(backend->key(), max_parallelism);
@@ -158,7 +159,7 @@ TEST_CASE_FIXTURE(state_fixture, "a map is ordered by encoded key, and empty onc
   CHECK(map.get("a") == "other");
 }
 
-TEST_CASE_FIXTURE(state_fixture, "user states agree with maps and come back from a snapshot") {
+STATE_TEST_CASE(state_fixture, "user states agree with maps and come back from a snapshot") {
   const auto random = make_seeded_random(seed());
   const auto key_type = nullable_key_type();
   auto backend = make(key_type);
@@ -192,7 +193,7 @@ TEST_CASE_FIXTURE(state_fixture, "user states agree with maps and come back from
     std::unique_ptr<snapshot_job> running;
     for (int step = 0; step < 2000; ++step) {
       if (step % 300 == 100)
-        running = take(backend->snapshot(step));
+        running = snapshot(*backend, step);
       const auto i = random->below(all.size());
       const auto key = all[i];
       backend->set_current_key(keys, i);
@@ -234,13 +235,14 @@ TEST_CASE_FIXTURE(state_fixture, "user states agree with maps and come back from
     const auto handle = store(*backend, "round" + std::to_string(round));
     auto next = make(key_type);
     check_ok(next->restore({handle}));
-    CHECK(next->row_count() == backend->row_count());
+    if (choice.backend == "hashmap")
+      CHECK(next->row_count() == backend->row_count());
     backend = std::move(next);
     check_all(*backend);
   }
 }
 
-TEST_CASE_FIXTURE(state_fixture, "what has expired is neither returned nor stored") {
+STATE_TEST_CASE(state_fixture, "what has expired is neither returned nor stored") {
   const auto backend = make(number_type());
   auto& value = backend->value(described("v", graph::state_kind::value, 1000));
   auto& list = backend->list(described("l", graph::state_kind::list, 1000));
@@ -260,7 +262,8 @@ TEST_CASE_FIXTURE(state_fixture, "what has expired is neither returned nor store
 
   const auto other = make(number_type());
   check_ok(other->restore({handle}));
-  CHECK(other->row_count() == 2);
+  if (choice.kind == snapshot_kind::canonical || choice.backend == "hashmap")
+    CHECK(other->row_count() == 2);
   for (auto* of : {backend.get(), other.get()}) {
     of->set_current_key(keys, 0);
     CHECK(!of->value(described("v", graph::state_kind::value, 1000)).get());
@@ -275,7 +278,7 @@ TEST_CASE_FIXTURE(state_fixture, "what has expired is neither returned nor store
   CHECK(map.is_empty());
 }
 
-TEST_CASE_FIXTURE(state_fixture, "a state may be restored with another TTL") {
+STATE_TEST_CASE(state_fixture, "a state may be restored with another TTL") {
   const auto backend = make(number_type());
   key_batch keys(backend->key(), max_parallelism);
   keys.assign(numbers({1}), column_0);
@@ -310,7 +313,7 @@ TEST_CASE_FIXTURE(state_fixture, "a state may be restored with another TTL") {
   CHECK(ageless->map(described("m", graph::state_kind::map)).get("k") == "w");
 }
 
-TEST_CASE_FIXTURE(state_fixture, "another kind or type of a restored state is refused by name") {
+STATE_TEST_CASE(state_fixture, "another kind or type of a restored state is refused by name") {
   const auto backend = make(number_type());
   auto wanted = sums("totals");
   wanted.value_type = graph::logical_type::row(
@@ -413,7 +416,7 @@ TEST_CASE_FIXTURE(state_fixture, "a restored value that is none of its type is r
   }
 }
 
-TEST_CASE_FIXTURE(state_fixture, "a restored state that is not declared is refused or dropped") {
+STATE_TEST_CASE(state_fixture, "a restored state that is not declared is refused or dropped") {
   const auto backend = make(number_type());
   backend->value(described("n", graph::state_kind::value));
   backend->value(described("kept", graph::state_kind::value));
@@ -431,7 +434,7 @@ TEST_CASE_FIXTURE(state_fixture, "a restored state that is not declared is refus
   check_ok(renamed->settle_restored(false));
 }
 
-TEST_CASE_FIXTURE(state_fixture, "state moves to another number of subtasks and back") {
+STATE_TEST_CASE(state_fixture, "state moves to another number of subtasks and back") {
   constexpr std::int64_t keys = 3000;
   std::map<std::int64_t, std::int64_t> wanted;
   for (std::int64_t key = 0; key < keys; ++key)
@@ -458,10 +461,10 @@ TEST_CASE_FIXTURE(state_fixture, "state moves to another number of subtasks and 
     run_with(parallelism);
 }
 
-TEST_CASE_FIXTURE(state_fixture, "a snapshot outlives its backend") {
+STATE_TEST_CASE(state_fixture, "a snapshot outlives its backend") {
   auto backend = make(number_type());
   write_sums(*backend, 1000);
-  auto job = take(backend->snapshot(1));
+  auto job = snapshot(*backend);
   backend.reset();
 
   const auto handle = store(*job, "s");
@@ -471,10 +474,10 @@ TEST_CASE_FIXTURE(state_fixture, "a snapshot outlives its backend") {
   CHECK(read_sums(*other, 1000).size() == 1000);
 }
 
-TEST_CASE_FIXTURE(state_fixture, "a canceled snapshot ends with an error and leaves no file") {
+STATE_TEST_CASE(state_fixture, "a canceled snapshot ends with an error and leaves no file") {
   const auto backend = make(number_type());
   write_sums(*backend, 1000);
-  const auto job = take(backend->snapshot(1));
+  const auto job = snapshot(*backend);
   job->cancel();
   {
     testing_target target(files, "s");
@@ -484,13 +487,6 @@ TEST_CASE_FIXTURE(state_fixture, "a canceled snapshot ends with an error and lea
   }
   CHECK(files.paths().empty());
 }
-
-TEST_CASE_FIXTURE(state_fixture, "an unknown backend is refused with the nearest known one") {
-  const auto made = make_state_backend("hashmp");
-  REQUIRE(!made.has_value());
-  CHECK(made.error().code == errc::bad_option_value);
-  CHECK(made.error().message == "unknown state backend: `hashmp`, did you mean `hashmap`");
-}
-} // TEST_SUITE("state/heap/heap_backend")
+} // TEST_SUITE("state/backend/keyed_backend")
 
 } // namespace headrace::state

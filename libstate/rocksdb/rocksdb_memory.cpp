@@ -1,0 +1,60 @@
+#include "libstate/rocksdb/rocksdb_memory.hpp"
+
+#include "libstate/rocksdb/rocksdb_instance.hpp"
+#include "libstate/rocksdb/scratch_env.hpp"
+
+#include <algorithm>
+
+namespace headrace::state {
+
+namespace {
+
+constexpr int flush_threads = 2;
+constexpr int compaction_threads = 2;
+
+} // namespace
+
+rocksdb_memory::rocksdb_memory(std::uint64_t budget_bytes)
+    : budget_bytes_(budget_bytes == 0 ? budget_bytes_default
+                                      : std::max(budget_bytes, budget_bytes_least)),
+      cache_(rocksdb::NewLRUCache(static_cast<std::size_t>(budget_bytes_ / 6 * 5), -1, false, 0.1)),
+      buffers_(std::make_shared<rocksdb::WriteBufferManager>(
+          static_cast<std::size_t>(budget_bytes_ / 3), cache_)) {
+  // Of the process: databases share them.
+  scratch_env().IncBackgroundThreadsIfNeeded(flush_threads, rocksdb::Env::Priority::HIGH);
+  scratch_env().IncBackgroundThreadsIfNeeded(compaction_threads, rocksdb::Env::Priority::LOW);
+}
+
+std::size_t rocksdb_memory::write_buffer_bytes() const {
+  return std::clamp<std::size_t>(buffers_->buffer_size() / 4, std::size_t{256} << 10U,
+                                 std::size_t{64} << 20U);
+}
+
+void rocksdb_memory::add(rocksdb_instance& one) {
+  const std::lock_guard lock(mutex_);
+  instances_.push_back(&one);
+}
+
+void rocksdb_memory::remove(rocksdb_instance& one) {
+  const std::lock_guard lock(mutex_);
+  std::erase(instances_, &one);
+}
+
+void rocksdb_memory::flush_largest() {
+  const std::lock_guard lock(mutex_);
+  rocksdb_instance* largest = nullptr;
+  std::uint64_t most = 0;
+  for (auto* one : instances_) {
+    if (one->is_flushing())
+      return; // some comes free soon
+    const auto bytes = one->write_buffer_bytes();
+    if (bytes > most) {
+      most = bytes;
+      largest = one;
+    }
+  }
+  if (largest != nullptr)
+    largest->begin_flush();
+}
+
+} // namespace headrace::state

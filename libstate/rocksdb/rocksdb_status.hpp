@@ -1,0 +1,20 @@
+#pragma once
+
+#include "libactors/base/bytes.hpp"
+#include "libactors/base/result.hpp"
+
+#include <rocksdb/slice.h>
+#include <rocksdb/status.h>
+
+#include <string_view>
+
+namespace headrace::state {
+
+/// Turns RocksDB's outcome into ours; `doing` begins the message.
+/// @errors storage_full, corrupt_snapshot, storage_failed
+status to_status(const rocksdb::Status& from, std::string_view doing);
+
+inline rocksdb::Slice to_slice(byte_view bytes) { return {bytes.data(), bytes.size()}; }
+inline byte_view to_view(const rocksdb::Slice& bytes) { return {bytes.data(), bytes.size()}; }
+
+} // namespace headrace::state

@@ -1,0 +1,72 @@
+#include "libstate/rocksdb/scratch_env.hpp"
+
+#include <rocksdb/file_system.h>
+
+#include <memory>
+#include <utility>
+
+namespace headrace::state {
+
+namespace {
+
+using rocksdb::FileOptions;
+using rocksdb::IODebugContext;
+using rocksdb::IOOptions;
+using rocksdb::IOStatus;
+
+class unsynced_file final : public rocksdb::FSWritableFileOwnerWrapper {
+public:
+  explicit unsynced_file(std::unique_ptr<rocksdb::FSWritableFile> file)
+      : FSWritableFileOwnerWrapper(std::move(file)) {}
+  IOStatus Sync(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus RangeSync(std::uint64_t, std::uint64_t, const IOOptions&, IODebugContext*) override {
+    return IOStatus::OK();
+  }
+};
+
+class unsynced_directory final : public rocksdb::FSDirectoryWrapper {
+public:
+  explicit unsynced_directory(std::unique_ptr<rocksdb::FSDirectory> directory)
+      : FSDirectoryWrapper(std::move(directory)) {}
+  IOStatus Fsync(const IOOptions&, IODebugContext*) override { return IOStatus::OK(); }
+  IOStatus FsyncWithDirOptions(const IOOptions&, IODebugContext*,
+                               const rocksdb::DirFsyncOptions&) override {
+    return IOStatus::OK();
+  }
+};
+
+class unsynced_files final : public rocksdb::FileSystemWrapper {
+public:
+  unsynced_files() : FileSystemWrapper(rocksdb::FileSystem::Default()) {}
+  const char* Name() const override { return "headrace.unsynced_files"; }
+
+  IOStatus NewWritableFile(const std::string& path, const FileOptions& options,
+                           std::unique_ptr<rocksdb::FSWritableFile>* out,
+                           IODebugContext* debug) override {
+    std::unique_ptr<rocksdb::FSWritableFile> file;
+    auto made = target()->NewWritableFile(path, options, &file, debug);
+    if (made.ok())
+      *out = std::make_unique<unsynced_file>(std::move(file));
+    return made;
+  }
+  IOStatus NewDirectory(const std::string& path, const IOOptions& options,
+                        std::unique_ptr<rocksdb::FSDirectory>* out,
+                        IODebugContext* debug) override {
+    std::unique_ptr<rocksdb::FSDirectory> directory;
+    auto made = target()->NewDirectory(path, options, &directory, debug);
+    if (made.ok())
+      *out = std::make_unique<unsynced_directory>(std::move(directory));
+    return made;
+  }
+};
+
+} // namespace
+
+rocksdb::Env& scratch_env() {
+  // RocksDB's threads run until the process ends, so it is never destroyed.
+  static auto* const env = rocksdb::NewCompositeEnv(std::make_shared<unsynced_files>()).release();
+  return *env;
+}
+
+} // namespace headrace::state

@@ -1,0 +1,223 @@
+#include "libstate/rocksdb/table_files.hpp"
+
+#include "libstate/rocksdb/native_format.hpp"
+#include "libstate/rocksdb/rocksdb_status.hpp"
+#include "libstate/rocksdb/scratch_env.hpp"
+#include "libstate/snapshot/block_codec.hpp"
+#include "libstate/snapshot/snapshot_reader.hpp"
+
+#include <rocksdb/env.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+namespace headrace::state {
+
+namespace {
+
+result<std::unique_ptr<rocksdb::SequentialFile>> open_local(const std::string& path) {
+  std::unique_ptr<rocksdb::SequentialFile> file;
+  HEADRACE_CHECK(to_status(scratch_env().NewSequentialFile(path, &file, rocksdb::EnvOptions()),
+                           "open " + path));
+  return file;
+}
+
+result<std::unique_ptr<rocksdb::WritableFile>> create_local(const std::string& path) {
+  std::unique_ptr<rocksdb::WritableFile> file;
+  HEADRACE_CHECK(to_status(scratch_env().NewWritableFile(path, &file, rocksdb::EnvOptions()),
+                           "create " + path));
+  return file;
+}
+
+/// Reads a whole piece; less only at the end.
+status read_piece(rocksdb::SequentialFile& file, byte_string& piece, const std::string& path) {
+  piece.resize(table_piece_bytes);
+  std::size_t done = 0;
+  while (done < piece.size()) {
+    rocksdb::Slice got;
+    HEADRACE_CHECK(
+        to_status(file.Read(piece.size() - done, &got, piece.data() + done), "read " + path));
+    if (got.empty())
+      break;
+    if (got.data() != piece.data() + done)
+      std::copy_n(got.data(), got.size(), piece.data() + done);
+    done += got.size();
+  }
+  piece.resize(done);
+  return {};
+}
+
+/// @returns the checksum of what was copied
+result<std::uint64_t> copy_out(const std::string& path, std::uint64_t size_bytes, state_output& out,
+                               const std::atomic<bool>& is_canceled) {
+  HEADRACE_TRY(const auto file, open_local(path));
+  byte_string piece;
+  std::uint64_t checksum = 0;
+  std::uint64_t done = 0;
+  for (;;) {
+    if (is_canceled.load(std::memory_order_relaxed))
+      return error(errc::checkpoint_expired, "snapshot was canceled");
+    HEADRACE_CHECK(read_piece(*file, piece, path));
+    if (piece.empty())
+      break;
+    checksum = checksum_of(piece, checksum);
+    done += piece.size();
+    HEADRACE_CHECK(out.append(piece));
+  }
+  if (done != size_bytes)
+    return error(errc::storage_failed,
+                 "local file has another size than its database says: " + path + ", " +
+                     std::to_string(done) + " instead of " + std::to_string(size_bytes));
+  return checksum;
+}
+
+} // namespace
+
+status make_local_directories(const std::string& path) {
+  for (auto slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    HEADRACE_CHECK(to_status(scratch_env().CreateDirIfMissing(path.substr(0, slash)),
+                             "create " + path.substr(0, slash)));
+    if (slash == std::string::npos)
+      return {};
+  }
+}
+
+void remove_local_directory(const std::string& path) {
+  auto& env = scratch_env();
+  std::vector<std::string> names;
+  if (!env.GetChildren(path, &names).ok())
+    return;
+  for (const auto& name : names)
+    env.DeleteFile(path + "/" + name).PermitUncheckedError();
+  env.DeleteDir(path).PermitUncheckedError();
+}
+
+result<byte_string> read_local(const std::string& path, std::uint64_t bytes) {
+  HEADRACE_TRY(const auto file, open_local(path));
+  byte_string out;
+  byte_string piece;
+  while (out.size() < bytes) {
+    HEADRACE_CHECK(read_piece(*file, piece, path));
+    if (piece.empty())
+      return error(errc::storage_failed, "local file ends early: " + path);
+    out.append(piece, 0, static_cast<std::size_t>(bytes) - out.size());
+  }
+  return out;
+}
+
+status write_local(const std::string& path, byte_view content) {
+  HEADRACE_TRY(const auto file, create_local(path));
+  HEADRACE_CHECK(to_status(file->Append(to_slice(content)), "write " + path));
+  return to_status(file->Close(), "close " + path);
+}
+
+status download(file_system& files, const shared_file& from, std::uint64_t checksum,
+                const std::string& directory) {
+  const auto corrupt = [&](const std::string& what) {
+    return error(errc::corrupt_snapshot,
+                 "corrupt snapshot of RocksDB: " + what + ", in " + from.segment.path);
+  };
+  HEADRACE_TRY(const auto stored, open_stored(files, from.segment.path));
+  const auto path = directory + "/" + from.name;
+  HEADRACE_TRY(const auto file, create_local(path));
+  byte_string piece;
+  std::uint64_t found = 0;
+  for (std::uint64_t done = 0; done < from.segment.size_bytes;) {
+    const auto wanted = std::min<std::uint64_t>(table_piece_bytes, from.segment.size_bytes - done);
+    piece.resize(static_cast<std::size_t>(wanted));
+    for (std::size_t filled = 0; filled < piece.size();) {
+      HEADRACE_TRY(const auto got, stored->read_at(from.segment.offset + done + filled,
+                                                   {piece.data() + filled, piece.size() - filled}));
+      if (got == 0)
+        return corrupt("a file ends early");
+      filled += got;
+    }
+    found = checksum_of(piece, found);
+    done += piece.size();
+    HEADRACE_CHECK(to_status(file->Append(piece), "write " + path));
+  }
+  if (found != checksum)
+    return corrupt("checksum of a file does not fit");
+  return to_status(file->Close(), "close " + path);
+}
+
+result<uploaded_files::uploaded> uploaded_files::upload(checkpoint_id checkpoint,
+                                                        const live_files& live,
+                                                        const std::string& directory,
+                                                        const std::string& owner,
+                                                        snapshot_target& target, file_system& files,
+                                                        const std::atomic<bool>& is_canceled) {
+  const std::lock_guard turn(uploading_);
+  HEADRACE_CHECK(remove_unused(live, files));
+  uploaded out;
+  for (const auto& table : live.tables) {
+    std::unique_lock lock(mutex_);
+    const auto known = entries_.find(table.name);
+    if (known != entries_.end() && target.shares(known->second.file.segment.path)) {
+      known->second.undecided.insert(checkpoint);
+      out.files.push_back(known->second.file);
+      out.checksums.push_back(known->second.checksum);
+      continue;
+    }
+    lock.unlock();
+    HEADRACE_TRY(const auto file, target.create_shared(owner + "-" + table.name));
+    HEADRACE_TRY(const auto checksum,
+                 copy_out(directory + "/" + table.name, table.size_bytes, *file, is_canceled));
+    HEADRACE_CHECK(file->finish());
+    shared_file written{table.name, {file->path(), 0, table.size_bytes}};
+    if (target.shares(file->path())) { // else the target keeps it to itself
+      lock.lock();
+      entries_[table.name] = {written, checksum, false, {checkpoint}};
+    }
+    out.files.push_back(std::move(written));
+    out.checksums.push_back(checksum);
+  }
+  return out;
+}
+
+/// Forgets files that the database no longer has.
+status uploaded_files::remove_unused(const live_files& live, file_system& files) {
+  std::set<std::string_view> names;
+  for (const auto& table : live.tables)
+    names.insert(table.name);
+  std::vector<std::string> unused;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(entries_, [&](const auto& one) {
+      const auto& [name, held] = one;
+      if (names.contains(name) || (!held.is_of_complete && !held.undecided.empty()))
+        return false;
+      if (!held.is_of_complete)
+        unused.push_back(held.file.segment.path);
+      return true;
+    });
+  }
+  for (const auto& path : unused)
+    HEADRACE_CHECK(files.remove(path));
+  return {};
+}
+
+void uploaded_files::adopt(const std::vector<shared_file>& files,
+                           const std::vector<std::uint64_t>& checksums) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < files.size(); ++i)
+    entries_[files[i].name] = {files[i], checksums[i], true, {}};
+}
+
+void uploaded_files::on_completed(checkpoint_id checkpoint) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [name, one] : entries_) {
+    one.is_of_complete = one.is_of_complete || one.undecided.contains(checkpoint);
+    // Older ones that nobody told of have been subsumed.
+    one.undecided.erase(one.undecided.begin(), one.undecided.upper_bound(checkpoint));
+  }
+}
+
+void uploaded_files::on_aborted(checkpoint_id checkpoint) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [name, one] : entries_)
+    one.undecided.erase(checkpoint);
+}
+
+} // namespace headrace::state

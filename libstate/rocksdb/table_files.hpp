@@ -1,0 +1,74 @@
+#pragma once
+
+#include "libstate/handle/state_handle.hpp"
+#include "libstate/rocksdb/snapshot_cut.hpp"
+#include "libstate/storage/state_stream.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/ids.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace headrace::state {
+
+/// Makes a local directory and those above it. @errors storage_failed, storage_full
+status make_local_directories(const std::string& path);
+/// Removes a local directory and its files. What cannot be removed is left for the next start.
+void remove_local_directory(const std::string& path);
+/// The first `bytes` of a local file. @errors storage_failed
+result<byte_string> read_local(const std::string& path, std::uint64_t bytes);
+/// Creates or replaces a local file. @errors storage_failed, storage_full
+status write_local(const std::string& path, byte_view content);
+
+/// Copies a table file of a checkpoint into a local directory, and verifies it.
+/// @errors corrupt_snapshot, storage_failed, storage_full
+status download(file_system& files, const shared_file& from, std::uint64_t checksum,
+                const std::string& directory);
+
+/// The table files of one database that are on the checkpoints' storage. They never change, so that
+/// each is written once, and later snapshots of the same database name it again.
+///
+/// A file belongs to the complete checkpoints that name it, and goes with the last of them, which
+/// is their owner's to see to. One that no complete checkpoint names, because those that did were
+/// aborted, is removed here when it cannot be named again. Shared by a backend and its snapshots'
+/// jobs, which upload one at a time.
+class uploaded_files {
+public:
+  struct uploaded {
+    std::vector<shared_file> files;
+    std::vector<std::uint64_t> checksums; ///< parallel
+  };
+
+  /// Writes what is not there yet. Waits for another upload of this database; may take long.
+  /// @param owner  begins the names of shared files
+  /// @errors storage_failed, storage_full, checkpoint_expired when `is_canceled`
+  result<uploaded> upload(checkpoint_id checkpoint, const live_files& live,
+                          const std::string& directory, const std::string& owner,
+                          snapshot_target& target, file_system& files,
+                          const std::atomic<bool>& is_canceled);
+  /// Files that the database began with, of a complete checkpoint.
+  void adopt(const std::vector<shared_file>& files, const std::vector<std::uint64_t>& checksums);
+
+  void on_completed(checkpoint_id checkpoint);
+  void on_aborted(checkpoint_id checkpoint);
+
+private:
+  struct entry {
+    shared_file file;
+    std::uint64_t checksum = 0;
+    bool is_of_complete = false;       ///< a complete checkpoint has named it
+    std::set<checkpoint_id> undecided; ///< checkpoints that name it
+  };
+  status remove_unused(const live_files& live, file_system& files);
+
+  std::mutex uploading_;                              ///< one at a time; before mutex_
+  std::mutex mutex_;                                  ///< of entries_
+  std::map<std::string, entry, std::less<>> entries_; ///< by local name
+};
+
+} // namespace headrace::state
