@@ -3,6 +3,7 @@
 // measurement. Arguments: the size of that state in MB (default 1000, 0: none), and the number of
 // keys of the sums (default: several).
 
+#include "bench/state_load.hpp"
 #include "libstate/backend/keyed_backend.hpp"
 #include "libstate/registry/state_backends.hpp"
 #include "libgraph/data/batch_builder.hpp"
@@ -19,34 +20,18 @@
 #include <numeric>
 #include <string>
 #include <thread>
-#include <time.h>
 #include <vector>
 
 namespace headrace::state {
 namespace {
 
-constexpr std::size_t batch_rows = 4096;
+using namespace headrace::bench;
+
 constexpr std::int32_t column_0[] = {0};
 using steady = std::chrono::steady_clock;
 
-/// Of this thread: what else the machine does does not count.
-double cpu_ms() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
-}
-
 double ms_since(steady::time_point start) {
   return std::chrono::duration<double, std::milli>(steady::now() - start).count();
-}
-
-template <class T>
-T take(result<T> from) {
-  if (!from) {
-    std::fprintf(stderr, "%s\n", to_string(from.error()).c_str());
-    std::exit(1);
-  }
-  return *std::move(from);
 }
 
 /// Writes nowhere.
@@ -69,29 +54,6 @@ private:
   std::uint64_t position_ = 0;
   std::string path_ = "nowhere";
 };
-
-graph::row_type_ptr pair_type() {
-  const auto number = graph::logical_type::bigint().not_null();
-  return std::make_shared<const graph::logical_type>(
-      graph::logical_type::row({{"key", number, ""}, {"value", number, ""}}));
-}
-
-/// Batches of random keys below `keys`.
-std::vector<graph::record_batch> make_batches(std::uint64_t keys, std::size_t count) {
-  std::vector<graph::record_batch> out;
-  graph::batch_builder rows(pair_type());
-  std::uint64_t random = 7;
-  for (std::size_t batch = 0; batch < count; ++batch) {
-    for (std::size_t i = 0; i < batch_rows; ++i) {
-      random += 0x9e3779b97f4a7c15ULL;
-      rows.column(0).append(static_cast<std::int64_t>(mix64(random) % keys));
-      rows.column(1).append(std::int64_t{1});
-      rows.end_row();
-    }
-    out.push_back(rows.finish());
-  }
-  return out;
-}
 
 struct summing {
   system_clock time;
