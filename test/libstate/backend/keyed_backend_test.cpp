@@ -457,7 +457,10 @@ STATE_TEST_CASE(state_fixture, "state moves to another number of subtasks and ba
     CHECK(all == wanted);
     handles = next;
   };
-  for (const auto parallelism : {2, 3, 2, 1, 128, 5, 1})
+  // A database a subtask takes its time.
+  const auto parallelisms = choice.backend == "hashmap" ? std::vector{2, 3, 2, 1, 128, 5, 1}
+                                                        : std::vector{2, 3, 2, 128, 1};
+  for (const auto parallelism : parallelisms)
     run_with(parallelism);
 }
 

@@ -1,0 +1,143 @@
+#include "test/libstate/state_fixture.hpp"
+#include "test/support/batches.hpp"
+#include "libstate/checkpoint/checkpoint_storage.hpp"
+
+#include <doctest/doctest.h>
+
+#include <map>
+#include <numeric>
+
+// A checkpoint is made and the one before it removed, while the storage fails at each of its
+// operations in turn: for once, or from then on until the power fails. Afterwards the newest
+// complete checkpoint is the old one or the new one, and whole.
+
+namespace headrace::state {
+namespace {
+
+using namespace headrace::testing;
+
+constexpr std::int32_t column_0[] = {0};
+constexpr job_id job{1, 2};
+constexpr operator_id summing{3, 4};
+using sum_model = std::map<std::int64_t, std::int64_t>;
+
+struct failing_fixture : state_fixture {
+  using state_fixture::state_fixture;
+  std::unique_ptr<checkpoint_storage> storage =
+      make_file_checkpoint_storage(files, "/checkpoints", job);
+  std::unique_ptr<keyed_backend> backend = make(number_type());
+
+  void write(std::int64_t first, std::int64_t number, sum_model& model) {
+    auto& table = *take(backend->open_table(sums()));
+    std::vector<std::int64_t> values(2000);
+    std::iota(values.begin(), values.end(), first);
+    std::vector<std::uint32_t> rows(values.size());
+    std::iota(rows.begin(), rows.end(), 0U);
+    key_batch keys(backend->key(), max_parallelism);
+    keys.assign(numbers(values), column_0);
+    located_rows at;
+    check_ok(table.locate(keys, rows, 0, access::insert, at));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      std::memcpy(at.values[i], &number, sizeof(number));
+      model[values[i]] = number;
+    }
+    check_ok(table.write_back(at));
+  }
+
+  /// Makes a checkpoint as a subtask and its coordinator do.
+  result<completed_checkpoint> checkpoint(checkpoint_id id) {
+    HEADRACE_CHECK(storage->begin(id));
+    HEADRACE_TRY(const auto target, storage->open(storage->directory(id), {{5, 6}, 0, 0, 0}));
+    completed_checkpoint made;
+    made.job = job;
+    made.id = id;
+    auto& state = made.operators[summing];
+    state.id = summing;
+    HEADRACE_TRY(const auto part, backend->snapshot(id, choice.kind));
+    HEADRACE_TRY(auto handle, part->run(*target));
+    HEADRACE_CHECK(target->finish());
+    state.subtasks[0].keyed.push_back(std::move(handle));
+    HEADRACE_CHECK(storage->complete(made));
+    return made;
+  }
+
+  sum_model restore_newest() {
+    const auto ids = take(storage->list());
+    REQUIRE(!ids.empty());
+    const auto newest = take(storage->read(ids.back()));
+    const auto restored = make(number_type());
+    check_ok(restored->restore(newest.operators.at(summing).subtasks.at(0).keyed));
+    sum_model out;
+    auto& table = *take(restored->open_table(sums()));
+    auto piece = table.make_piece();
+    for (scan_cursor cursor; !cursor.done;) {
+      check_ok(table.scan(0, cursor, 1000, piece));
+      const auto keys = numbers_of(take(piece.keys.to_batch()));
+      for (std::size_t i = 0; i < keys.size(); ++i)
+        std::memcpy(&out[keys[i]], piece.fixed[i], 8);
+    }
+    return out;
+  }
+};
+
+/// Fails the storage's operation number `failing`. @returns false: there is none of that number
+bool run_failing_at(const backend_choice& choice, std::uint64_t failing, bool is_power_failure) {
+  failing_fixture at(choice);
+  sum_model old_model;
+  at.write(0, 1, old_model);
+  const auto first = take(at.checkpoint(1));
+  at.backend->notify_completed(1);
+  auto new_model = old_model;
+  at.write(1000, 2, new_model);
+
+  std::uint64_t operations = 0;
+  at.files.intercept([&](const std::string& call, const std::string& path) -> std::optional<error> {
+    ++operations;
+    if (operations == failing || (is_power_failure && operations > failing))
+      return error(errc::storage_failed, "made to fail: " + call + " " + path);
+    return std::nullopt;
+  });
+  const auto second = at.checkpoint(2);
+  status removed;
+  if (second)
+    removed = at.storage->remove(first, {*second});
+  at.files.intercept({});
+  const bool has_failed = operations >= failing;
+
+  if (is_power_failure) {
+    at.backend.reset();
+    at.files.crash();
+  } else if (!second) {
+    check_ok(at.storage->abort(2));
+    at.backend->notify_aborted(2);
+  }
+  const auto found = at.restore_newest();
+  if (second)
+    CHECK(found == new_model);
+  else
+    CHECK((found == old_model || found == new_model));
+  if (!is_power_failure) { // the job goes on, and the next one is whole
+    take(at.checkpoint(3));
+    CHECK(at.restore_newest() == new_model);
+  }
+  return has_failed;
+}
+
+} // namespace
+
+TEST_SUITE("state/checkpoint/failing_storage") {
+TEST_CASE("whatever operation of the storage fails, a checkpoint is whole") {
+  for (const auto& choice : {on_heap, on_rocksdb, on_rocksdb_canonically}) {
+    for (const bool is_power_failure : {false, true}) {
+      CAPTURE(choice.backend);
+      CAPTURE(is_power_failure);
+      std::uint64_t failing = 1;
+      while (run_failing_at(choice, failing, is_power_failure))
+        ++failing;
+      CHECK(failing > 10);
+    }
+  }
+}
+} // TEST_SUITE("state/checkpoint/failing_storage")
+
+} // namespace headrace::state
