@@ -18,9 +18,7 @@ public:
 
   actors::node& node() override { return inner_->node(); }
   const scheduler::cluster_addresses& addresses() const override { return told_; }
-  bool is_away(const error& failure) const override {
-    return failure.code == errc::peer_lost;
-  }
+  bool is_away(const error& failure) const override { return failure.code == errc::peer_lost; }
   status find_again() override {
     ++found;
     told_ = inner_->addresses();
