@@ -48,7 +48,8 @@ public:
   /// Makes the directory of a savepoint, which may not be there yet.
   /// @errors storage_failed, storage_full
   virtual status begin_savepoint(const std::string& directory) = 0;
-  /// Opens a subtask's part below the directory that the coordinator named in its trigger.
+  /// Opens a subtask's part below the directory that the coordinator named in its trigger; files
+  /// that checkpoints share go beside that, whatever job this storage is of.
   /// @param is_savepoint  also files that checkpoints would share go into that directory
   virtual result<std::unique_ptr<subtask_target>> open(const std::string& checkpoint_directory,
                                                        const subtask_file& name,

@@ -138,8 +138,10 @@ public:
   result<std::unique_ptr<subtask_target>> open(const std::string& checkpoint_directory,
                                                const subtask_file& name,
                                                bool is_savepoint) override {
+    // A subtask knows the directory, not the job that this storage was made for.
     std::unique_ptr<subtask_target> made = std::make_unique<file_target>(
-        *files_, checkpoint_directory, is_savepoint ? checkpoint_directory : shared_directory(),
+        *files_, checkpoint_directory,
+        is_savepoint ? checkpoint_directory : shared_beside(checkpoint_directory),
         to_string(name.vertex) + "-" + std::to_string(name.subtask) + "-" +
             std::to_string(name.generation) + "-" + std::to_string(name.attempt));
     return made;
@@ -224,6 +226,12 @@ public:
 
 private:
   std::string shared_directory() const { return job_directory_ + "/shared"; }
+
+  static std::string shared_beside(const std::string& checkpoint_directory) {
+    const auto slash = checkpoint_directory.find_last_of('/');
+    return slash == std::string::npos ? "shared"
+                                      : checkpoint_directory.substr(0, slash) + "/shared";
+  }
 
   status remove_incomplete(const std::string& directory) {
     const auto found = files_->stat(directory + "/" + std::string(manifest_name));

@@ -6,19 +6,11 @@
 
 namespace headrace::task {
 
-namespace {
-std::string parent_of(const std::string& directory) {
-  const auto slash = directory.find_last_of('/');
-  return slash == std::string::npos ? std::string() : directory.substr(0, slash);
-}
-} // namespace
-
 result<state::task_state_snapshot> write_snapshot(chain_snapshot& content,
                                                   const snapshot_order& order, file_system& files) {
   if (content.is_empty())
     return state::task_state_snapshot{};
-  const auto storage = state::make_file_checkpoint_storage(
-      files, parent_of(order.job_checkpoint_directory), job_id{});
+  const auto storage = state::make_file_checkpoint_storage(files, {}, {}); // only to open a part
   const auto directory =
       order.job_checkpoint_directory + "/chk-" + std::to_string(content.checkpoint());
   HEADRACE_TRY(auto target,
