@@ -1,6 +1,7 @@
 #include "libstate/heap/heap_backend.hpp"
 
 #include "libstate/heap/heap_snapshot_job.hpp"
+#include "libstate/keyed/user_state.hpp"
 #include "libgraph/function/failure.hpp"
 
 #include <algorithm>
@@ -111,15 +112,7 @@ result<keyed_table*> heap_backend::open_table(const state_description& wanted) {
 
 heap_backend::state_entry& heap_backend::open_for_user(const graph::state_descriptor& descriptor,
                                                        table_kind kind) {
-  state_description wanted;
-  wanted.name = descriptor.name;
-  wanted.kind = kind;
-  wanted.value_type = descriptor.value_type;
-  wanted.entry_key_type =
-      kind == table_kind::map ? descriptor.key_type : graph::logical_type::null();
-  wanted.layout = value_layout::variable();
-  wanted.ttl_ms = descriptor.ttl_ms;
-  auto opened = open(wanted, descriptor.default_value);
+  auto opened = open(describe_user_state(descriptor, kind), descriptor.default_value);
   if (!opened)
     throw graph::failure(std::move(opened).error());
   return **opened;

@@ -1,6 +1,7 @@
 #include "libstate/rocksdb/rocksdb_backend.hpp"
 
 #include "libstate/keyed/time_to_live.hpp"
+#include "libstate/keyed/user_state.hpp"
 #include "libstate/rocksdb/rocksdb_snapshot_jobs.hpp"
 #include "libstate/rocksdb/rocksdb_status.hpp"
 #include "libgraph/function/failure.hpp"
@@ -135,15 +136,7 @@ result<keyed_table*> rocksdb_backend::open_table(const state_description& wanted
 
 rocksdb_backend::state_entry&
 rocksdb_backend::open_for_user(const graph::state_descriptor& descriptor, table_kind kind) {
-  state_description wanted;
-  wanted.name = descriptor.name;
-  wanted.kind = kind;
-  wanted.value_type = descriptor.value_type;
-  wanted.entry_key_type =
-      kind == table_kind::map ? descriptor.key_type : graph::logical_type::null();
-  wanted.layout = value_layout::variable();
-  wanted.ttl_ms = descriptor.ttl_ms;
-  auto opened = open(wanted);
+  auto opened = open(describe_user_state(descriptor, kind));
   if (!opened)
     throw graph::failure(std::move(opened).error());
   return **opened;

@@ -77,30 +77,35 @@ byte_view state_place::without_stamp(const rocksdb::Slice& value) const {
   return to_view(value).substr(has_stamps() ? std::min(stamp_bytes, value.size()) : 0);
 }
 
+std::optional<byte_view> state_place::get(byte_view name, rocksdb::PinnableSlice& read) const {
+  read.Reset();
+  const auto done = instance->db().Get(rocksdb::ReadOptions(), family, to_slice(name), &read);
+  if (done.IsNotFound())
+    return std::nullopt;
+  check(done, "read");
+  if (is_expired(read))
+    return std::nullopt;
+  return without_stamp(read);
+}
+
+void state_place::put(byte_view name, byte_view value, byte_string& scratch) const {
+  if (!has_stamps())
+    return check(instance->put(family, name, value));
+  scratch.clear();
+  byte_writer to(scratch);
+  to.put(now_ms());
+  to.put_raw(value);
+  check(instance->put(family, name, scratch));
+}
+
 // ---- values ------------------------------------------------------------------------------------
 
 std::optional<byte_view> rocksdb_value_access::get() {
-  read_.Reset();
-  const auto read = at_.instance->db().Get(rocksdb::ReadOptions(), at_.family,
-                                           to_slice(at_.current->row_name(at_.shape)), &read_);
-  if (read.IsNotFound())
-    return std::nullopt;
-  check(read, "read");
-  if (at_.is_expired(read_))
-    return std::nullopt;
-  return at_.without_stamp(read_);
+  return at_.get(at_.current->row_name(at_.shape), read_);
 }
 
 void rocksdb_value_access::put(byte_view value) {
-  auto stored = value;
-  if (at_.has_stamps()) {
-    written_.clear();
-    byte_writer to(written_);
-    to.put(at_.now_ms());
-    to.put_raw(value);
-    stored = written_;
-  }
-  check(at_.instance->put(at_.family, at_.current->row_name(at_.shape), stored));
+  at_.put(at_.current->row_name(at_.shape), value, written_);
 }
 
 void rocksdb_value_access::clear() {
@@ -173,27 +178,11 @@ byte_view rocksdb_map_access::name_of(byte_view key) {
 }
 
 std::optional<byte_view> rocksdb_map_access::get(byte_view key) {
-  read_.Reset();
-  const auto read =
-      at_.instance->db().Get(rocksdb::ReadOptions(), at_.family, to_slice(name_of(key)), &read_);
-  if (read.IsNotFound())
-    return std::nullopt;
-  check(read, "read");
-  if (at_.is_expired(read_))
-    return std::nullopt;
-  return at_.without_stamp(read_);
+  return at_.get(name_of(key), read_);
 }
 
 void rocksdb_map_access::put(byte_view key, byte_view value) {
-  auto stored = value;
-  if (at_.has_stamps()) {
-    written_.clear();
-    byte_writer to(written_);
-    to.put(at_.now_ms());
-    to.put_raw(value);
-    stored = written_;
-  }
-  check(at_.instance->put(at_.family, name_of(key), stored));
+  at_.put(name_of(key), value, written_);
 }
 
 void rocksdb_map_access::remove(byte_view key) {

@@ -52,6 +52,10 @@ struct state_place {
   bool is_expired(const rocksdb::Slice& value) const;
   /// Takes the stamp off a value.
   byte_view without_stamp(const rocksdb::Slice& value) const;
+  /// Reads the value of a row that is there and has not expired; it lies in `read`.
+  std::optional<byte_view> get(byte_view name, rocksdb::PinnableSlice& read) const;
+  /// Writes the value of a row, with its stamp. `scratch`: kept from call to call.
+  void put(byte_view name, byte_view value, byte_string& scratch) const;
 };
 
 // The handles of user functions, on the mailbox only. What has expired is passed over; compactions

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <numeric>
 #include <optional>
 #include <string>
 #include <vector>
@@ -48,6 +49,14 @@ T take(result<T> from) {
 }
 inline void check_ok(const status& from) {
   REQUIRE_MESSAGE(from.has_value(), (from ? std::string() : to_string(from.error())));
+}
+
+inline constexpr std::int32_t column_0[] = {0};
+
+inline std::vector<std::uint32_t> all_rows(std::size_t count) {
+  std::vector<std::uint32_t> out(count);
+  std::iota(out.begin(), out.end(), 0U);
+  return out;
 }
 
 /// One BIGINT column `k` that may be NULL.

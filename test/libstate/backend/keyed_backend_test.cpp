@@ -14,8 +14,6 @@ namespace {
 
 using namespace headrace::testing;
 
-constexpr std::int32_t column_0[] = {0};
-
 graph::state_descriptor described(std::string name, graph::state_kind kind,
                                   std::int64_t ttl_ms = 0) {
   graph::state_descriptor out;

@@ -21,7 +21,6 @@ namespace {
 
 using namespace headrace::testing;
 
-constexpr std::int32_t column_0[] = {0};
 constexpr std::int32_t max_parallelism = 128;
 using key = std::optional<std::int64_t>;
 

@@ -16,7 +16,6 @@ namespace {
 
 using namespace headrace::testing;
 
-constexpr std::int32_t column_0[] = {0};
 constexpr job_id job{1, 2};
 constexpr operator_id summing{3, 4};
 using sum_model = std::map<std::int64_t, std::int64_t>;

@@ -6,19 +6,7 @@
 #include <numeric>
 
 namespace headrace::state {
-namespace {
-
 using namespace headrace::testing;
-
-constexpr std::int32_t column_0[] = {0};
-
-std::vector<std::uint32_t> all_rows(std::size_t count) {
-  std::vector<std::uint32_t> out(count);
-  std::iota(out.begin(), out.end(), 0U);
-  return out;
-}
-
-} // namespace
 
 TEST_SUITE("state/heap/heap_table") {
 TEST_CASE_FIXTURE(state_fixture, "memory that snapshots held comes back when they end") {

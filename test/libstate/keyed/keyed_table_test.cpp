@@ -14,14 +14,6 @@ namespace {
 
 using namespace headrace::testing;
 
-constexpr std::int32_t column_0[] = {0};
-
-std::vector<std::uint32_t> all_rows(std::size_t count) {
-  std::vector<std::uint32_t> out(count);
-  std::iota(out.begin(), out.end(), 0U);
-  return out;
-}
-
 std::int64_t load(const std::byte* at) {
   std::int64_t out = 0;
   std::memcpy(&out, at, sizeof(out));

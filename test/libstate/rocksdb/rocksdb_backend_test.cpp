@@ -17,7 +17,6 @@ namespace {
 
 using namespace headrace::testing;
 
-constexpr std::int32_t column_0[] = {0};
 using sum_model = std::map<std::int64_t, std::int64_t>;
 
 struct rocksdb_fixture : state_fixture {

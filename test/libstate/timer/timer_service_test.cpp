@@ -16,7 +16,6 @@ namespace {
 
 using namespace headrace::testing;
 
-constexpr std::int32_t column_0[] = {0};
 using timer = std::pair<std::int64_t, std::int64_t>; ///< time, key
 
 std::vector<timer> timers_of(const due_timers& due) {

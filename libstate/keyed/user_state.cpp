@@ -1,0 +1,16 @@
+#include "libstate/keyed/user_state.hpp"
+
+namespace headrace::state {
+
+state_description describe_user_state(const graph::state_descriptor& declared, table_kind kind) {
+  state_description out;
+  out.name = declared.name;
+  out.kind = kind;
+  out.value_type = declared.value_type;
+  out.entry_key_type = kind == table_kind::map ? declared.key_type : graph::logical_type::null();
+  out.layout = value_layout::variable();
+  out.ttl_ms = declared.ttl_ms;
+  return out;
+}
+
+} // namespace headrace::state
