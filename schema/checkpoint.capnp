@@ -5,6 +5,18 @@ $Cxx.namespace("headrace::schema");
 using Ids = import "ids.capnp";
 using Error = import "error.capnp".Error;
 
+# What makes a savepoint of a checkpoint. The numbers of `stop` are libgraph's.
+enum SavepointStop {
+  none @0;                      # the job goes on
+  suspend @1;                   # nothing is emitted behind it, and the tasks finish
+  drain @2;                     # the same, after all windows and timers of event time have fired
+}
+struct SavepointOrder {
+  directory @0 :Text;           # where each task writes its part
+  native @1 :Bool;              # in the form of the state backend, else canonical
+  stop @2 :SavepointStop;
+}
+
 # Job master -> task executor: to sources, and to tasks all of whose producers have finished; others
 # learn by barriers.
 struct TriggerCheckpoint {
@@ -12,6 +24,7 @@ struct TriggerCheckpoint {
   checkpoint @1 :Int64;
   timestampMs @2 :Int64;
   atLeastOnce @3 :Bool;
+  savepoint @4 :SavepointOrder; # none: a plain checkpoint
 }
 
 # Task executor -> job master.

@@ -4,6 +4,7 @@ $Cxx.namespace("headrace::schema");
 
 using Ids = import "ids.capnp";
 using Error = import "error.capnp".Error;
+using Checkpoint = import "checkpoint.capnp";
 
 # The header of every frame of a data connection. Its parts take effect in this order. The body holds
 # the batches of all pieces one after the other, each beginning at a multiple of 64 bytes.
@@ -54,6 +55,7 @@ struct StreamElement {
       checkpoint @5 :Int64;
       timestampMs @6 :Int64;
       atLeastOnce @7 :Bool;
+      savepoint @11 :Checkpoint.SavepointOrder; # none: a plain checkpoint
     }
     endOfInput @8 :Void;
     latencyMarker :group {

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "libgraph/data/record_batch.hpp"
+#include "libgraph/data/savepoint_order.hpp"
 #include "libactors/base/ids.hpp"
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <variant>
 
 namespace headrace::graph {
@@ -34,7 +36,13 @@ struct barrier {
   checkpoint_id checkpoint = 0;
   std::int64_t timestamp_ms = 0; ///< when the coordinator triggered it
   barrier_alignment alignment = barrier_alignment::exactly_once;
-  friend bool operator==(const barrier&, const barrier&) = default;
+  std::shared_ptr<const savepoint_order> savepoint = nullptr; ///< null: a plain checkpoint
+  friend bool operator==(const barrier& left, const barrier& right) {
+    const bool are_alike = left.savepoint && right.savepoint ? *left.savepoint == *right.savepoint
+                                                             : left.savepoint == right.savepoint;
+    return are_alike && left.checkpoint == right.checkpoint &&
+           left.timestamp_ms == right.timestamp_ms && left.alignment == right.alignment;
+  }
 };
 
 struct end_of_input {

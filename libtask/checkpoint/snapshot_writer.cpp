@@ -11,11 +11,14 @@ result<state::task_state_snapshot> write_snapshot(chain_snapshot& content,
   if (content.is_empty())
     return state::task_state_snapshot{};
   const auto storage = state::make_file_checkpoint_storage(files, {}, {}); // only to open a part
-  const auto directory =
-      order.job_checkpoint_directory + "/chk-" + std::to_string(content.checkpoint());
-  HEADRACE_TRY(auto target,
-               storage->open(directory, {order.attempt.vertex, order.attempt.subtask,
-                                         order.attempt.attempt, order.attempt.generation}));
+  const bool is_savepoint = !order.savepoint_directory.empty();
+  const auto directory = is_savepoint ? order.savepoint_directory
+                                      : order.job_checkpoint_directory + "/chk-" +
+                                            std::to_string(content.checkpoint());
+  HEADRACE_TRY(auto target, storage->open(directory,
+                                          {order.attempt.vertex, order.attempt.subtask,
+                                           order.attempt.attempt, order.attempt.generation},
+                                          is_savepoint));
   HEADRACE_TRY(auto written, content.run(*target));
   HEADRACE_CHECK(target->finish());
   return written;

@@ -17,6 +17,7 @@ struct snapshot_order {
   std::int64_t alignment_us = 0;
   std::int64_t synchronous_us = 0;
   std::int64_t asynchronous_us = 0; ///< set once it is written
+  std::string savepoint_directory;  ///< empty: a plain checkpoint
 };
 
 /// Writes a snapshot into the subtask's file of its checkpoint. May block and take long: on an

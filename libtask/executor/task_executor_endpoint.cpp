@@ -1,6 +1,7 @@
 #include "libtask/executor/task_executor_endpoint.hpp"
 
 #include "libtask/executor/task_executor_entries.hpp"
+#include "libgraph/data/savepoint_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/rpc/address_codec.hpp"
 
@@ -56,10 +57,18 @@ void task_executor_endpoint::answer_messages() {
               error(errc::checkpoint_declined, "task is not here: " + to_string(attempt)));
       return;
     }
-    control(attempt,
-            trigger_checkpoint{{view->getCheckpoint(), view->getTimestampMs(),
-                                view->getAtLeastOnce() ? graph::barrier_alignment::at_least_once
-                                                       : graph::barrier_alignment::exactly_once}});
+    graph::barrier split{view->getCheckpoint(), view->getTimestampMs(),
+                         view->getAtLeastOnce() ? graph::barrier_alignment::at_least_once
+                                                : graph::barrier_alignment::exactly_once};
+    if (view->hasSavepoint()) {
+      auto savepoint = graph::read_savepoint_order(view->getSavepoint());
+      if (!savepoint) {
+        decline(from, {}, attempt, split.checkpoint, std::move(savepoint).error());
+        return;
+      }
+      split.savepoint = std::make_shared<const graph::savepoint_order>(*std::move(savepoint));
+    }
+    control(attempt, trigger_checkpoint{std::move(split)});
   });
   on_tell<schema::CheckpointCompleted>([this](const auto& news, const actors::address&) {
     const auto view = news.view();

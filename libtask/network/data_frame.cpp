@@ -2,6 +2,7 @@
 
 #include "libtask/network/exchange_mail.hpp"
 #include "libgraph/data/batch_layout.hpp"
+#include "libgraph/data/savepoint_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/message/message.hpp"
 #include "schema/data.capnp.h"
@@ -41,6 +42,8 @@ void write_element(schema::StreamElement::Builder out, const wire_element& eleme
     to.setCheckpoint(split->checkpoint);
     to.setTimestampMs(split->timestamp_ms);
     to.setAtLeastOnce(split->alignment == graph::barrier_alignment::at_least_once);
+    if (split->savepoint != nullptr)
+      write(to.initSavepoint(), *split->savepoint);
   } else if (std::holds_alternative<graph::end_of_input>(content)) {
     out.setEndOfInput();
   } else {
@@ -103,9 +106,14 @@ result<wire_element> read_element(schema::StreamElement::Reader in, body_reader&
     return out;
   case schema::StreamElement::BARRIER: {
     const auto from = in.getBarrier();
-    out.content = graph::barrier{from.getCheckpoint(), from.getTimestampMs(),
-                                 from.getAtLeastOnce() ? graph::barrier_alignment::at_least_once
-                                                       : graph::barrier_alignment::exactly_once};
+    graph::barrier split{from.getCheckpoint(), from.getTimestampMs(),
+                         from.getAtLeastOnce() ? graph::barrier_alignment::at_least_once
+                                               : graph::barrier_alignment::exactly_once};
+    if (from.hasSavepoint()) {
+      HEADRACE_TRY(auto order, graph::read_savepoint_order(from.getSavepoint()));
+      split.savepoint = std::make_shared<const graph::savepoint_order>(std::move(order));
+    }
+    out.content = std::move(split);
     return out;
   }
   case schema::StreamElement::END_OF_INPUT:

@@ -29,6 +29,7 @@ struct operator_chain::node {
   std::unique_ptr<stream_operator> op;
   operator_id id;
   std::string name;
+  std::string uid; ///< empty: none
   std::vector<outlet> outlets;
   std::unique_ptr<state::keyed_backend> keyed;
   std::unique_ptr<state::operator_state_backend> plain;
@@ -100,6 +101,7 @@ result<std::unique_ptr<operator_chain>> operator_chain::make(const graph::job_ve
     auto made = std::make_unique<node>();
     made->id = described.id;
     made->name = described.name;
+    made->uid = described.uid;
     made->is_source = std::holds_alternative<graph::source_spec>(described.spec);
     try {
       HEADRACE_TRY(made->op, factories.make(described, chain->context_));
@@ -296,7 +298,10 @@ status operator_chain::snapshot(std::size_t index, const graph::barrier& passing
   const auto into = snapshots_.back();
   std::unique_ptr<state::snapshot_job> keyed;
   if (at.keyed != nullptr) {
-    HEADRACE_TRY(keyed, at.keyed->snapshot(passing.checkpoint, state::snapshot_kind::native));
+    const bool is_canonical = passing.savepoint != nullptr && !passing.savepoint->is_native;
+    HEADRACE_TRY(keyed, at.keyed->snapshot(passing.checkpoint, is_canonical
+                                                                   ? state::snapshot_kind::canonical
+                                                                   : state::snapshot_kind::native));
   }
   // `done` may come in a later turn; the job is copied by pointer so that it can be kept.
   auto kept = std::make_shared<std::unique_ptr<state::snapshot_job>>(std::move(keyed));
@@ -345,6 +350,10 @@ void operator_chain::poll_source() {
     set_draining(head, true);
     return;
   }
+  end_source();
+}
+
+void operator_chain::end_source() {
   forward(0, graph::watermark{graph::watermark::end});
   push(0, 0, graph::end_of_input{});
 }
@@ -442,8 +451,9 @@ auto operator_chain::guarded(const node& at, Call&& call) const -> decltype(call
 error operator_chain::named(const node& at, error cause) const {
   const auto code = cause.code;
   return {code,
-          "operator failed: " + at.name + ", subtask " + std::to_string(context_.subtask + 1) +
-              " of " + std::to_string(context_.parallelism),
+          "operator failed: " + at.name +
+              (at.uid.empty() ? std::string() : " (uid `" + at.uid + "`)") + ", subtask " +
+              std::to_string(context_.subtask + 1) + " of " + std::to_string(context_.parallelism),
           std::move(cause)};
 }
 

@@ -67,6 +67,8 @@ public:
   source_readiness readiness() const;
   /// Lets a ready source emit; the next `step` does.
   void poll_source();
+  /// Ends the source before it has read everything: event time ends, then the input.
+  void end_source();
   void set_output_available(bool available);
   /// All inputs (or the source) have ended, and what followed from it has been emitted.
   bool has_ended() const { return ended_nodes_ == nodes_.size(); }

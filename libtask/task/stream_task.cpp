@@ -61,9 +61,20 @@ status stream_task::complete_checkpoint(checkpoint_id checkpoint) {
 status stream_task::abort_checkpoint(checkpoint_id checkpoint) {
   if (triggered_ && triggered_->checkpoint <= checkpoint)
     triggered_.reset();
+  if (holding_ && *holding_ <= checkpoint)
+    holding_.reset();
   gate_.abort_checkpoint(checkpoint);
   newest_ = std::max(newest_, checkpoint);
   return chain_->notify_aborted(checkpoint);
+}
+
+std::optional<std::int64_t> stream_task::next_processing_time_ms() {
+  return holding_ ? std::nullopt : chain_->next_processing_time_ms();
+}
+
+void stream_task::fire_processing_time(std::int64_t now_ms) {
+  if (!holding_)
+    chain_->fire_processing_time(now_ms);
 }
 
 result<turn_result> stream_task::turn() {
@@ -98,8 +109,18 @@ result<stream_task::step_result> stream_task::step() {
     HEADRACE_CHECK(chain_->step({}));
     return step_result::worked;
   }
+  if (holding_) {
+    flush();
+    return completed_ < *holding_ ? step_result::idle : finish();
+  }
   chain_->set_output_available(true);
   if (may_trigger()) {
+    const bool drains = triggered_->savepoint != nullptr &&
+                        triggered_->savepoint->stop == graph::savepoint_stop::drain;
+    if (drains && chain_->has_source() && !std::exchange(source_ended_, true)) {
+      chain_->end_source();
+      return step_result::worked;
+    }
     begin_checkpoint(*std::exchange(triggered_, std::nullopt), 0);
     return step_result::worked;
   }
@@ -164,13 +185,19 @@ void stream_task::begin_checkpoint(const graph::barrier& barrier, std::int64_t a
     triggered_.reset();
   if (chain_->has_ended() && !first_after_end_)
     first_after_end_ = barrier.checkpoint;
-  alignments_.push_back({barrier.checkpoint, alignment_us});
+  if (barrier.savepoint != nullptr && barrier.savepoint->stop != graph::savepoint_stop::none)
+    holding_ = barrier.checkpoint;
+  alignments_.push_back({barrier, alignment_us});
   chain_->add(barrier);
 }
 
 stream_task::step_result stream_task::finish_or_wait() {
   if (with_.checkpointing && (!first_after_end_ || completed_ < *first_after_end_))
     return step_result::idle;
+  return finish();
+}
+
+stream_task::step_result stream_task::finish() {
   if (chain_->has_unfinished_work())
     return step_result::idle;
   if (!std::exchange(closed_, true))
@@ -185,11 +212,14 @@ std::optional<stream_task::taken_snapshot> stream_task::take_snapshot() {
   auto ready = chain_->take_snapshot();
   if (!ready)
     return std::nullopt;
-  taken_snapshot out{std::move(*ready), 0};
+  taken_snapshot out{std::move(*ready), 0, nullptr};
   const auto checkpoint = out.content.content->checkpoint();
-  while (!alignments_.empty() && alignments_.front().checkpoint <= checkpoint) {
-    if (alignments_.front().checkpoint == checkpoint)
-      out.alignment_us = alignments_.front().duration_us;
+  while (!alignments_.empty() && alignments_.front().barrier.checkpoint <= checkpoint) {
+    auto& noted = alignments_.front();
+    if (noted.barrier.checkpoint == checkpoint) {
+      out.alignment_us = noted.duration_us;
+      out.savepoint = std::move(noted.barrier.savepoint);
+    }
     alignments_.pop_front();
   }
   return out;

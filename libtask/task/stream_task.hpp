@@ -31,7 +31,9 @@ enum class turn_result : std::uint8_t {
 ///
 /// A turn works downstream first; takes the next input or barrier only when the chain is drained
 /// and every result has credit; flushes what is pending when it runs out of input. After the end of
-/// input, with checkpointing, it waits until a checkpoint that holds the end is complete.
+/// input, with checkpointing, it waits until a checkpoint that holds the end is complete. Behind
+/// the barrier of a savepoint that ends the job nothing is emitted: the task holds, and finishes
+/// when the savepoint is complete, or goes on when it is given up.
 ///
 /// Lives on the subtask's mailbox.
 class stream_task final : public chain_results {
@@ -67,6 +69,9 @@ public:
   void trigger(const graph::barrier& begin);
   status complete_checkpoint(checkpoint_id checkpoint);
   status abort_checkpoint(checkpoint_id checkpoint);
+  /// Nothing while the task holds.
+  std::optional<std::int64_t> next_processing_time_ms();
+  void fire_processing_time(std::int64_t now_ms);
 
   /// Works for a bounded time. @errors what an operator failed with; memory_exceeded
   result<turn_result> turn();
@@ -76,6 +81,7 @@ public:
   struct taken_snapshot {
     operator_chain::finished_snapshot content;
     std::int64_t alignment_us = 0;
+    std::shared_ptr<const graph::savepoint_order> savepoint; ///< null: a plain checkpoint
   };
   std::optional<taken_snapshot> take_snapshot();
   /// Checkpoints that a newer one subsumed here: to be declined.
@@ -96,7 +102,7 @@ public:
 private:
   enum class step_result : std::uint8_t { worked, idle, blocked, finished };
   struct alignment_note {
-    checkpoint_id checkpoint = 0;
+    graph::barrier barrier;
     std::int64_t duration_us = 0;
   };
   result<step_result> step();
@@ -105,6 +111,7 @@ private:
   void begin_checkpoint(const graph::barrier& barrier, std::int64_t alignment_us);
   bool may_trigger() const;
   step_result finish_or_wait();
+  step_result finish();
   step_result wait_blocked();
   bool is_available() const;
   void flush();
@@ -118,6 +125,7 @@ private:
   checkpoint_id newest_ = 0; ///< begun or aborted here
   std::optional<checkpoint_id> first_after_end_;
   checkpoint_id completed_ = 0;
+  std::optional<checkpoint_id> holding_; ///< of the savepoint that ends the job
   std::vector<checkpoint_id> subsumed_;
   std::deque<alignment_note> alignments_;
   bool source_ended_ = false;

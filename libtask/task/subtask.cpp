@@ -319,8 +319,12 @@ void subtask::write_snapshot(stream_task::taken_snapshot taken) {
     report(snapshot_declined{checkpoint, *std::move(taken.content.failure)});
     return;
   }
-  snapshot_order order{what_.attempt, what_.job.checkpoint_directory, taken.alignment_us,
-                       taken.content.synchronous_us, 0};
+  snapshot_order order{what_.attempt,
+                       what_.job.checkpoint_directory,
+                       taken.alignment_us,
+                       taken.content.synchronous_us,
+                       0,
+                       taken.savepoint == nullptr ? std::string() : taken.savepoint->directory};
   auto content = std::shared_ptr<chain_snapshot>(std::move(taken.content.content));
   auto written = std::make_shared<result<headrace::state::task_state_snapshot>>(
       error(errc::internal, "snapshot was not run"));
@@ -346,7 +350,7 @@ void subtask::write_snapshot(stream_task::taken_snapshot taken) {
 void subtask::set_alarm() {
   if (closing_)
     return;
-  const auto next = task_->chain().next_processing_time_ms();
+  const auto next = task_->next_processing_time_ms();
   if (next == alarm_ms_)
     return;
   if (alarm_ms_)
@@ -360,7 +364,7 @@ void subtask::set_alarm() {
     if (closing_)
       return;
     guarded([this]() -> status {
-      task_->chain().fire_processing_time(environment().time.wall_ms());
+      task_->fire_processing_time(environment().time.wall_ms());
       return {};
     });
     set_alarm();

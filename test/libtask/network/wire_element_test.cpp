@@ -81,6 +81,11 @@ TEST_CASE("elements of all kinds come back, batches of all types, compressed or 
         graph::watermark{static_cast<std::int64_t>(random.next())},
         graph::watermark_status{true},
         graph::barrier{7, 8, graph::barrier_alignment::at_least_once},
+        graph::barrier{9,
+                       8,
+                       {},
+                       std::make_shared<const graph::savepoint_order>(
+                           graph::savepoint_order{"/there", true, graph::savepoint_stop::suspend})},
         graph::latency_marker{9, 10},
         graph::end_of_input{}};
     const wire_options options{random.one_in(2), 64};

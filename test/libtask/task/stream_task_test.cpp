@@ -3,6 +3,8 @@
 #include "test/support/batches.hpp"
 #include "test/support/chain_harness.hpp"
 #include "test/support/testing_connectors.hpp"
+#include "libactors/message/message.hpp"
+#include "schema/source.capnp.h"
 
 #include <doctest/doctest.h>
 
@@ -94,6 +96,70 @@ std::vector<std::int64_t> counting(std::int64_t count) {
   std::vector<std::int64_t> out(static_cast<std::size_t>(count));
   std::iota(out.begin(), out.end(), 0);
   return out;
+}
+
+/// A source that waits for splits nobody assigns, once it has read the one that it is given.
+struct source_fixture {
+  source_fixture() : files(make_local_file_system()) {
+    add_testing_source(connectors);
+    stream_task::setup setup;
+    setup.checkpointing = true;
+    setup.time = &time;
+    setup.metrics = &metrics;
+    auto split = make_partitioner({});
+    REQUIRE(split);
+    setup.partitions.push_back(std::make_unique<result_partition>(std::move(*split), 1));
+    task = std::make_unique<stream_task>(std::move(setup));
+    graph::source_spec spec;
+    spec.connector.name = "testing";
+    spec.connector.options = {{"count", "10"}};
+    auto vertex = vertex_of(spec, *number_type(), *number_type());
+    vertex.operators[0].input_types.clear();
+    vertex.outputs.push_back({{1, 1}, 0, -1, {}, {}});
+    const operator_context context{"t",    0,          1,        8,       0,       true,    time,
+                                   *files, connectors, services, metrics, nullptr, nullptr, {}};
+    auto chain = operator_chain::make(vertex, make_operator_factories(), context, *task);
+    if (!chain)
+      FAIL(to_string(chain.error()));
+    task->set_chain(std::move(*chain));
+    REQUIRE(task->chain().open());
+    task->attach(0, 0, std::make_unique<recording_channel>(out), 1U << 20U);
+    message_builder<schema::SourceEvent> order;
+    order->initAddSplits().initSplits(1)[0].setId("a");
+    const auto told = order.finish();
+    const auto words = told.untyped().words().asBytes();
+    REQUIRE(task->chain().on_event(
+        vertex.operators[0].id,
+        byte_view(reinterpret_cast<const char*>(words.begin()), words.size())));
+  }
+  turn_result run() {
+    auto left = turn_result::again;
+    for (int turns = 0; turns < 1'000; ++turns) {
+      services.run_steps();
+      auto took = task->turn();
+      if (!took)
+        FAIL(to_string(took.error()));
+      left = *took;
+      if (left != turn_result::again && services.steps.empty())
+        break;
+    }
+    return left;
+  }
+  manual_clock time;
+  task_metrics metrics;
+  std::unique_ptr<headrace::file_system> files;
+  graph::connector_registry connectors;
+  testing_services services;
+  received out;
+  std::unique_ptr<stream_task> task;
+};
+
+barrier ending(checkpoint_id checkpoint, graph::savepoint_stop stop) {
+  return {checkpoint,
+          0,
+          {},
+          std::make_shared<const graph::savepoint_order>(
+              graph::savepoint_order{"/there", false, stop})};
 }
 
 } // namespace
@@ -210,6 +276,83 @@ TEST_CASE("a subsumed checkpoint is told, and the newer one taken") {
 
   REQUIRE(taken);
   CHECK(taken->content.content->checkpoint() == 6);
+}
+
+TEST_CASE("behind the barrier of a savepoint that ends the job nothing is emitted") {
+  task_fixture fixture(true);
+  fixture.attach();
+  const auto split = ending(5, graph::savepoint_stop::suspend);
+  fixture.task->enqueue(0, {numbers({1}), split, numbers({2})}, false);
+  fixture.task->enqueue(1, {split, numbers({3})}, false);
+
+  CHECK(fixture.run() == turn_result::idle);
+
+  CHECK(fixture.out.rows() == 1);
+  const auto taken = fixture.task->take_snapshot();
+  REQUIRE(taken);
+  REQUIRE(taken->savepoint != nullptr);
+  CHECK(taken->savepoint->directory == "/there");
+  CHECK_FALSE(fixture.task->next_processing_time_ms());
+  CHECK_FALSE(fixture.out.closed);
+
+  CHECK(fixture.task->complete_checkpoint(5));
+  CHECK(fixture.run() == turn_result::finished);
+  CHECK(fixture.out.rows() == 1);
+  CHECK(fixture.out.closed);
+  CHECK_FALSE(fixture.task->has_ended()); // its input has not
+}
+
+TEST_CASE("a task goes on when the savepoint that was to end it is given up") {
+  task_fixture fixture(true);
+  fixture.attach();
+  const auto split = ending(5, graph::savepoint_stop::suspend);
+  fixture.task->enqueue(0, {split, numbers({2})}, false);
+  fixture.task->enqueue(1, {split, numbers({3})}, false);
+  CHECK(fixture.run() == turn_result::idle);
+  CHECK(fixture.out.rows() == 0);
+
+  CHECK(fixture.task->abort_checkpoint(5));
+
+  CHECK(fixture.run() == turn_result::idle);
+  CHECK(fixture.out.rows() == 2);
+  CHECK_FALSE(fixture.out.closed);
+}
+
+TEST_CASE("a savepoint that the job outlives holds nothing back") {
+  task_fixture fixture(true);
+  fixture.attach();
+  const auto split = ending(5, graph::savepoint_stop::none);
+  fixture.task->enqueue(0, {split, numbers({2})}, false);
+  fixture.task->enqueue(1, {split, numbers({3})}, false);
+
+  CHECK(fixture.run() == turn_result::idle);
+
+  CHECK(fixture.out.rows() == 2);
+  CHECK(fixture.task->take_snapshot()->savepoint != nullptr);
+}
+
+TEST_CASE("a source that is drained ends event time before the barrier") {
+  source_fixture fixture;
+  fixture.run();
+  const auto before = fixture.out.rows();
+  CHECK(before > 0);
+
+  fixture.task->trigger(ending(5, graph::savepoint_stop::drain));
+  CHECK(fixture.run() == turn_result::idle);
+
+  std::vector<std::size_t> kinds;
+  for (const auto& element : fixture.out.elements)
+    if (!std::holds_alternative<graph::record_batch>(element))
+      kinds.push_back(element.index());
+  REQUIRE(kinds.size() >= 3);
+  const auto& elements = fixture.out.elements;
+  CHECK(std::get<graph::watermark>(elements[elements.size() - 3]).time_ms == graph::watermark::end);
+  CHECK(std::holds_alternative<end_of_input>(elements[elements.size() - 2]));
+  CHECK(std::get<barrier>(elements.back()).savepoint->stop == graph::savepoint_stop::drain);
+  CHECK(fixture.task->take_snapshot());
+  CHECK(fixture.task->complete_checkpoint(5));
+  CHECK(fixture.run() == turn_result::finished);
+  CHECK(fixture.out.rows() == before);
 }
 
 TEST_CASE("a task that finds its slot over the limit fails by name") {
