@@ -105,9 +105,10 @@ int run_command(int argc, char** argv) {
       ->check(CLI::Range(1, 32768));
   run->add_option("--task-managers", run_options.task_managers, "Task managers to start")
       ->check(CLI::Range(1, 64));
-  run->add_option("-s,--from-checkpoint", run_options.restore_from,
-                  "Start from the state in this checkpoint's directory");
-  run->add_flag("--allow-non-restored-state", run_options.allow_non_restored_state,
+  run->add_option("-s,--from-savepoint,--fromSavepoint,--from-checkpoint", run_options.restore_from,
+                  "Start from the state in the directory of this savepoint or checkpoint");
+  run->add_flag("-n,--allow-non-restored-state,--allowNonRestoredState",
+                run_options.allow_non_restored_state,
                 "Leave out state of operators that the job no longer has");
   run->add_option("--config", config, "A headrace.yaml with settings");
   run->add_option("-D", defines, "A setting: key=value (may come several times)")

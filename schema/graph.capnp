@@ -149,6 +149,8 @@ struct Checkpoints {
   directory @7 :Text;
   restoreFrom @8 :Text;
   allowNonRestoredState @9 :Bool;
+  savepointDirectory @10 :Text;
+  keepOnFailure @11 :Bool = true;
 }
 struct Artifact {
   name @0 :Text;

@@ -5,6 +5,7 @@ $Cxx.namespace("headrace::schema");
 using Ids = import "ids.capnp";
 using Error = import "error.capnp".Error;
 using Task = import "task.capnp";
+using Checkpoint = import "checkpoint.capnp";
 
 enum JobState {
   created @0;
@@ -127,6 +128,9 @@ struct CheckpointEntry {
   acknowledged @7 :Int32;
   directory @8 :Text;           # of a completed one
   failure @9 :Error;
+  isSavepoint @10 :Bool;
+  isNative @11 :Bool;           # of savepoints
+  stop @12 :Checkpoint.SavepointStop;
 }
 struct CheckpointOverview {
   restored @0 :UInt32;
@@ -136,6 +140,7 @@ struct CheckpointOverview {
   newestCompleted @4 :CheckpointEntry;
   newestFailed @5 :CheckpointEntry;
   history @6 :List(CheckpointEntry);  # newest first; the last some
+  newestSavepoint @7 :CheckpointEntry;
 }
 struct JobDetails {
   status @0 :JobStatus;
@@ -146,14 +151,34 @@ struct JobDetails {
   checkpoints @5 :CheckpointOverview;
 }
 
-# Client -> dispatcher -> job master: takes a last checkpoint, keeps it, then ends the job as a cancel
-# does. Answered by StopJobReply once the checkpoint is lasting; without one the job goes on.
-struct StopJob {
+# Client -> dispatcher -> job master: takes a savepoint. Answered by SavepointReply once it is lasting
+# and, when it ends the job, the job has finished.
+struct TakeSavepoint {
   job @0 :Ids.Id128;
+  targetDirectory @1 :Text;     # the savepoint is a directory in it; empty: as the job is configured
+  native @2 :Bool;              # in the form of the state backend, else canonical
+  stop @3 :Checkpoint.SavepointStop;
 }
-struct StopJobReply {
+struct SavepointReply {
   checkpoint @0 :Int64;
   path @1 :Text;
+}
+
+# Client -> dispatcher: the same, but answered by Acknowledge at once. How it goes is asked for by the
+# trigger's id, which the client chooses; one that came before changes nothing.
+struct TriggerSavepoint {
+  trigger @0 :Ids.Id128;
+  order @1 :TakeSavepoint;
+}
+# Answered by SavepointStatus.
+struct RequestSavepointStatus {
+  job @0 :Ids.Id128;
+  trigger @1 :Ids.Id128;
+}
+struct SavepointStatus {
+  isDone @0 :Bool;
+  outcome @1 :SavepointReply;   # when done, and nothing failed
+  failure @2 :Error;
 }
 
 # The process -> dispatcher -> each job master: take a last checkpoint, then stop to run, so that the

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "apps/client/gc_command.hpp"
+#include "apps/client/inspect_command.hpp"
 #include "apps/client/job_commands.hpp"
 
 #include <optional>
@@ -13,7 +15,8 @@ class App;
 
 namespace headrace::client {
 
-/// `headrace jobs`, `info`, `cancel`, `stop` and `actors` on the command line.
+/// `headrace jobs`, `info`, `cancel`, `stop`, `savepoint`, `checkpoints` and `actors` on the
+/// command line.
 class cluster_subcommands {
 public:
   /// `app` lives longer.
@@ -22,10 +25,19 @@ public:
   std::optional<int> run();
 
 private:
-  void add(CLI::App& app, command what, const char* name, const char* description);
+  CLI::App* add(CLI::App& app, command what, const char* name, const char* description);
+  void add_type(CLI::App& to);
+  void add_inspect(CLI::App& to);
+  void add_gc(CLI::App& app);
 
   std::vector<std::pair<CLI::App*, command>> commands_;
   command_options options_;
+  CLI::App* inspect_ = nullptr;
+  inspect_options inspected_;
+  CLI::App* gc_ = nullptr;
+  gc_options collected_;
+  std::string type_ = "canonical"; ///< of a savepoint
+  bool drains_ = false;
   std::string config_;
   std::vector<std::string> defines_;
 };

@@ -69,17 +69,17 @@ status cancel(scheduler::job_client& client, const job_id& job, bool is_json) {
   return {};
 }
 
-status stop(scheduler::job_client& client, const job_id& job, bool is_json) {
-  HEADRACE_TRY(const auto kept, client.stop(job));
-  HEADRACE_CHECK(await_end(client, job));
-  if (is_json)
-    std::printf("%s\n",
-                nlohmann::ordered_json(
-                    {{"id", to_string(job)}, {"checkpoint", kept.checkpoint}, {"path", kept.path}})
-                    .dump()
-                    .c_str());
+status take_savepoint(scheduler::job_client& client, const job_id& job,
+                      const command_options& options) {
+  HEADRACE_TRY(const auto taken, client.savepoint(job, options.savepoint));
+  if (options.is_json)
+    std::printf("%s\n", nlohmann::ordered_json({{"id", to_string(job)},
+                                                {"checkpoint", taken.checkpoint},
+                                                {"path", taken.path}})
+                            .dump()
+                            .c_str());
   else
-    std::printf("%s\n", kept.path.c_str());
+    std::printf("%s\n", taken.path.c_str());
   return {};
 }
 
@@ -118,7 +118,8 @@ status carry_out(const command_options& options) {
   case command::cancel_job:
     return cancel(client, job, options.is_json);
   case command::stop_job:
-    return stop(client, job, options.is_json);
+  case command::take_savepoint:
+    return take_savepoint(client, job, options);
   default:
     return print_job(client, job, options.is_json);
   }

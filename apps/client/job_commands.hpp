@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libscheduler/client/job_client.hpp"
 #include "libactors/base/option.hpp"
 
 #include <cstdint>
@@ -7,13 +8,22 @@
 
 namespace headrace::client {
 
-/// Which question or order `headrace jobs`, `info`, `cancel`, `stop`, `actors` stands for.
-enum class command : std::uint8_t { list_jobs, show_job, cancel_job, stop_job, list_actors };
+/// Which question or order `headrace jobs`, `info`, `cancel`, `stop`, `savepoint`, `actors` stands
+/// for.
+enum class command : std::uint8_t {
+  list_jobs,
+  show_job,
+  cancel_job,
+  stop_job,
+  take_savepoint,
+  list_actors
+};
 
 struct command_options {
   command what = command::list_jobs;
-  std::string target; ///< HOST:PORT of the REST interface
-  std::string job;    ///< its id, or the first digits of it
+  std::string target;                  ///< HOST:PORT of the REST interface
+  std::string job;                     ///< its id, or the first digits of it
+  scheduler::savepoint_wish savepoint; ///< of `stop` and `savepoint`
   bool is_json = false;
   configuration settings;
 };

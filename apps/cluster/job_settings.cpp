@@ -33,6 +33,19 @@ void apply_checkpoints(const configuration& settings, bool bounded, graph::check
     spec.directory = settings.get_text("execution.checkpointing.dir");
     spec.keep_on_cancel = true; // who names a place wants to find something there
   }
+  if (settings.is_set("execution.checkpointing.externalized-checkpoint-retention")) {
+    const auto retention =
+        settings.get_text("execution.checkpointing.externalized-checkpoint-retention");
+    spec.keep_on_cancel = retention == "RETAIN_ON_CANCELLATION";
+    spec.keep_on_failure = retention != "NO_EXTERNALIZED_CHECKPOINTS";
+  }
+  if (spec.savepoint_directory.empty() && settings.is_set("execution.checkpointing.savepoint-dir"))
+    spec.savepoint_directory = settings.get_text("execution.checkpointing.savepoint-dir");
+  if (spec.restore_from.empty() && settings.is_set("execution.state-recovery.path"))
+    spec.restore_from = settings.get_text("execution.state-recovery.path");
+  spec.allow_non_restored_state =
+      spec.allow_non_restored_state ||
+      settings.get_bool("execution.state-recovery.ignore-unclaimed-state");
 }
 
 graph::restart_spec restart_of(const configuration& settings) {

@@ -19,6 +19,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <thread>
 #include <unistd.h>
@@ -174,7 +175,7 @@ void tell_how_to_go_on(const scheduler::job_status& ended) {
     std::fprintf(stderr, "%s: no checkpoint was complete, so that it can only begin anew\n",
                  ended.name.c_str());
   else
-    std::fprintf(stderr, "%s: goes on from its last checkpoint with --from-checkpoint %s\n",
+    std::fprintf(stderr, "%s: goes on from its last checkpoint with --from-savepoint %s\n",
                  ended.name.c_str(), ended.last_checkpoint_path.c_str());
 }
 
@@ -274,10 +275,13 @@ int run_job(const run_options& options) {
   if (!bounded)
     return complain(bounded.error());
   cluster::apply_settings(options.settings, *bounded, built->graph);
-  if (!options.restore_from.empty()) {
-    built->graph.checkpoints.restore_from = options.restore_from;
-    built->graph.checkpoints.allow_non_restored_state = options.allow_non_restored_state;
-  }
+  auto& checkpoints = built->graph.checkpoints;
+  if (!options.restore_from.empty())
+    checkpoints.restore_from = options.restore_from;
+  if (!checkpoints.restore_from.empty()) // the cluster's processes stand elsewhere
+    checkpoints.restore_from = std::filesystem::absolute(checkpoints.restore_from).string();
+  checkpoints.allow_non_restored_state =
+      checkpoints.allow_non_restored_state || options.allow_non_restored_state;
 
   const auto random = make_system_random();
   built->graph.id = random->next_id<job_id>();

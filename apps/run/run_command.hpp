@@ -15,7 +15,7 @@ struct run_options {
   configuration settings;             ///< file and -D, in that order
   std::int32_t parallelism = 0;       ///< 0: parallelism.default, else the number of cores
   std::int32_t task_managers = 1;
-  std::string restore_from; ///< a checkpoint's directory; empty: none
+  std::string restore_from; ///< directory of a savepoint or checkpoint; empty: none
   bool allow_non_restored_state = false;
   std::string target;       ///< REST port of a cluster; empty: a cluster in this process
   bool is_detached = false; ///< submits, and does not wait

@@ -117,14 +117,24 @@ int cancel(lua_State* lua) {
   return done ? 0 : raise(lua, done.error());
 }
 
-int stop(lua_State* lua) {
+int push_savepoint(lua_State* lua, bool ends_job) {
   const auto job = check_job(lua, 1);
-  const auto checkpoint = host_of(lua).session.stop(job);
-  if (!checkpoint)
-    return raise(lua, checkpoint.error());
-  lua_pushlstring(lua, checkpoint->data(), checkpoint->size());
+  scheduler::savepoint_wish wish;
+  if (ends_job)
+    wish.stop = graph::savepoint_stop::suspend;
+  if (!lua_isnoneornil(lua, 2)) {
+    if (auto read = read_savepoint_wish(lua, 2, wish); !read)
+      return raise(lua, read.error());
+  }
+  const auto path = host_of(lua).session.savepoint(job, wish);
+  if (!path)
+    return raise(lua, path.error());
+  lua_pushlstring(lua, path->data(), path->size());
   return 1;
 }
+
+int stop(lua_State* lua) { return push_savepoint(lua, true); }
+int savepoint(lua_State* lua) { return push_savepoint(lua, false); }
 
 int jobs(lua_State* lua) {
   const auto known = host_of(lua).session.list_jobs();
@@ -204,15 +214,16 @@ int open_sandbox(lua_State* lua) {
     lua_setglobal(lua, closed);
   }
   static constexpr luaL_Reg functions[] = {
-      {"submit", submit}, {"wait", wait},       {"info", info},
-      {"cancel", cancel}, {"stop", stop},       {"jobs", jobs},
-      {"actors", actors}, {"sleep", pause_for}, {"print", print},
+      {"submit", submit}, {"wait", wait},           {"info", info},     {"cancel", cancel},
+      {"stop", stop},     {"jobs", jobs},           {"actors", actors}, {"sleep", pause_for},
+      {"print", print},   {"savepoint", savepoint},
   };
   for (const auto& function : functions)
     lua_register(lua, function.name, function.func);
 
-  static constexpr luaL_Reg methods[] = {{"wait", wait}, {"info", info},   {"cancel", cancel},
-                                         {"stop", stop}, {"id", job_text}, {nullptr, nullptr}};
+  static constexpr luaL_Reg methods[] = {
+      {"wait", wait},           {"info", info},   {"cancel", cancel}, {"stop", stop},
+      {"savepoint", savepoint}, {"id", job_text}, {nullptr, nullptr}};
   luaL_newmetatable(lua, job_type);
   lua_pushcfunction(lua, job_text);
   lua_setfield(lua, -2, "__tostring");

@@ -161,4 +161,29 @@ status read_submission(lua_State* lua, int index, submission& into) {
   return {};
 }
 
+status read_savepoint_wish(lua_State* lua, int index, scheduler::savepoint_wish& into) {
+  const auto bad = [](const std::string& what) {
+    return error(errc::bad_usage, "savepoint: " + what);
+  };
+  if (!lua_istable(lua, index))
+    return bad("options are a table: {directory = \"…\", type = \"native\"}");
+  const bool ends_job = into.stop != graph::savepoint_stop::none;
+  for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
+    const std::string key = lua_type(lua, -2) == LUA_TSTRING ? lua_tostring(lua, -2) : "";
+    const std::string text = lua_type(lua, -1) == LUA_TSTRING ? lua_tostring(lua, -1) : "";
+    if (key == "directory" && !text.empty())
+      into.target_directory = text;
+    else if (key == "type" && (text == "native" || text == "canonical"))
+      into.is_native = text == "native";
+    else if (key == "drain" && ends_job && lua_isboolean(lua, -1))
+      into.stop = lua_toboolean(lua, -1) != 0 ? graph::savepoint_stop::drain
+                                              : graph::savepoint_stop::suspend;
+    else
+      return bad("not understood, known are directory = TEXT, type = \"native\" or "
+                 "\"canonical\"" +
+                 std::string(ends_job ? ", drain = true or false" : "") + ": " + key);
+  }
+  return {};
+}
+
 } // namespace headrace::shell

@@ -21,4 +21,9 @@ void push_actors(lua_State* lua, const client::actor_list& listing);
 /// @errors bad_usage  an unknown field, or one of another type; unknown_option, bad_option_value
 status read_submission(lua_State* lua, int index, submission& into);
 
+/// Reads the table at `index`: directory, type ("canonical", "native"), drain (where it ends a
+/// job).
+/// @errors bad_usage
+status read_savepoint_wish(lua_State* lua, int index, scheduler::savepoint_wish& into);
+
 } // namespace headrace::shell

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 
 namespace headrace::shell {
 namespace {
@@ -27,7 +28,39 @@ result<std::int32_t> read_number(const std::string& text, std::string_view what)
   return out;
 }
 
+struct savepoint_words {
+  scheduler::savepoint_wish wish;
+  std::vector<std::string> rest; ///< names the job
+};
+
+/// Reads the options of `stop` and `savepoint`.
+result<savepoint_words> read_savepoint_words(const std::vector<std::string>& given,
+                                             std::string_view directory, bool ends_job) {
+  savepoint_words out;
+  if (ends_job)
+    out.wish.stop = graph::savepoint_stop::suspend;
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const auto& word = given[i];
+    const bool has_value = i + 1 < given.size();
+    if (ends_job && word == "--drain") {
+      out.wish.stop = graph::savepoint_stop::drain;
+    } else if (word == directory && has_value) {
+      out.wish.target_directory = given[++i];
+    } else if (word == "--type" && has_value &&
+               (given[i + 1] == "native" || given[i + 1] == "canonical")) {
+      out.wish.is_native = given[++i] == "native";
+    } else if (word.starts_with("-") || !out.rest.empty()) {
+      return error(errc::bad_usage, "not understood: " + word + ", help lists what is");
+    } else {
+      out.rest.push_back(word);
+    }
+  }
+  return out;
+}
+
 } // namespace
+
+constexpr std::string_view submit_usage = "submit JOB.so [-p N] [-s SAVEPOINT] [ARGUMENT...]";
 
 struct shell_commands::command {
   std::string_view name;
@@ -39,14 +72,16 @@ struct shell_commands::command {
 
 const std::vector<shell_commands::command>& shell_commands::all() {
   static const std::vector<command> table = {
-      {"submit", "submit JOB.so [-p N] [ARGUMENT...]", "start a job", &shell_commands::submit,
-       false},
+      {"submit", submit_usage, "start a job, also from the state in a savepoint",
+       &shell_commands::submit, false},
       {"wait", "wait [JOB [SECONDS]]", "until the job has ended; fails when the job did",
        &shell_commands::wait, true},
       {"watch", "watch [JOB]", "the same, telling each change", &shell_commands::watch, true},
       {"cancel", "cancel [JOB]", "end a job", &shell_commands::cancel, true},
-      {"stop", "stop [JOB]", "end a job with a last checkpoint, to start from again",
-       &shell_commands::stop, true},
+      {"stop", "stop [JOB] [--drain] [--type native] [--savepoint-path DIRECTORY]",
+       "end a job with a savepoint, to start from again", &shell_commands::stop, true},
+      {"savepoint", "savepoint [JOB] [--type native] [--directory DIRECTORY]",
+       "take a savepoint of a job, which runs on", &shell_commands::savepoint, true},
       {"jobs", "jobs", "all jobs", &shell_commands::jobs, false},
       {"info", "info [JOB]", "one job, vertex by vertex", &shell_commands::info, true},
       {"actors", "actors [PART OF A NAME]", "all actors of the cluster", &shell_commands::actors,
@@ -125,6 +160,9 @@ status shell_commands::submit(const words& given) {
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (takes_options && given[i] == "-p" && i + 1 < given.size()) {
       HEADRACE_TRY(what.parallelism, read_number(given[++i], "parallelism"));
+    } else if (takes_options && given[i] == "-s" && i + 1 < given.size()) {
+      HEADRACE_CHECK(what.settings.set("execution.state-recovery.path",
+                                       std::filesystem::absolute(given[++i]).string()));
     } else if (takes_options && given[i] == "--") {
       takes_options = false;
     } else if (what.path.empty()) {
@@ -135,7 +173,7 @@ status shell_commands::submit(const words& given) {
     }
   }
   if (what.path.empty())
-    return usage("submit JOB.so [-p N] [ARGUMENT...]");
+    return usage(submit_usage);
   HEADRACE_TRY(const auto job, session_.submit(what));
   print_("submitted " + to_string(job) + '\n');
   return {};
@@ -189,9 +227,18 @@ status shell_commands::cancel(const words& given) {
 }
 
 status shell_commands::stop(const words& given) {
-  HEADRACE_TRY(const auto job, job_of(given));
-  HEADRACE_TRY(const auto checkpoint, session_.stop(job));
-  print_("stopped, last checkpoint " + checkpoint + '\n');
+  HEADRACE_TRY(const auto order, read_savepoint_words(given, "--savepoint-path", true));
+  HEADRACE_TRY(const auto job, job_of(order.rest));
+  HEADRACE_TRY(const auto path, session_.savepoint(job, order.wish));
+  print_("stopped, savepoint " + path + '\n');
+  return {};
+}
+
+status shell_commands::savepoint(const words& given) {
+  HEADRACE_TRY(const auto order, read_savepoint_words(given, "--directory", false));
+  HEADRACE_TRY(const auto job, job_of(order.rest));
+  HEADRACE_TRY(const auto path, session_.savepoint(job, order.wish));
+  print_("savepoint " + path + '\n');
   return {};
 }
 

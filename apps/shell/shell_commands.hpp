@@ -36,6 +36,7 @@ private:
   status watch(const words& given);
   status cancel(const words& given);
   status stop(const words& given);
+  status savepoint(const words& given);
   status jobs(const words& given);
   status info(const words& given);
   status actors(const words& given);

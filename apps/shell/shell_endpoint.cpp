@@ -26,7 +26,7 @@ void shell_endpoint::on_mail(actors::mail_ptr content) {
   case shell_mail_kind::ask: {
     const auto order = as<ask_order>(std::move(content));
     ask_untyped(
-        order->to, order->what, any_reply, ask_timeout_, {},
+        order->to, order->what, any_reply, order->timeout, {},
         [answer = order->answer](result<any_message> reply) { answer->set(std::move(reply)); });
     return;
   }

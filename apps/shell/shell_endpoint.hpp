@@ -54,6 +54,7 @@ struct ask_order final : actors::mail {
   ask_order() : mail(static_cast<std::uint32_t>(shell_mail_kind::ask)) {}
   actors::address to;
   any_message what;
+  std::chrono::milliseconds timeout{0};
   std::shared_ptr<actors::awaited_answer> answer;
 };
 struct list_actors_order final : actors::mail {

@@ -7,6 +7,7 @@
 #include "libactors/registry/actor_codec.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
 namespace headrace::shell {
@@ -15,6 +16,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds ask_timeout{10'000};
+constexpr milliseconds savepoint_timeout{86'400'000}; // the checkpoint timeout ends it first
 constexpr milliseconds census_patience{5'000};
 /// How long a job manager that went away is waited for, and how often it is looked for.
 constexpr milliseconds away_patience{300'000};
@@ -113,23 +115,34 @@ status shell_session::recover(const error& failure) {
 }
 
 template <class Reply, class Request>
-result<message<Reply>> shell_session::ask_once(const message<Request>& what) {
+result<message<Reply>> shell_session::ask_once(const message<Request>& what, milliseconds timeout) {
   auto made = std::make_unique<ask_order>();
   const auto answer = std::make_shared<actors::awaited_answer>();
   made->to = cluster_.addresses().dispatcher;
   made->what = what.untyped();
   made->answer = answer;
+  made->timeout = timeout.count() > 0 ? timeout : ask_timeout;
+  const auto patience = made->timeout + milliseconds(1'000);
   order(std::move(made));
-  HEADRACE_TRY(auto said, answer->wait(ask_timeout + milliseconds(1'000)));
-  if (said.type_id() != type_id_of<Reply>())
+  const auto& time = cluster_.node().environment().time;
+  const auto end_us = time.now_us() + std::chrono::microseconds(patience).count();
+  auto said = answer->wait(look_up_interval);
+  while (!said && !answer->is_there() && time.now_us() < end_us) {
+    if (is_interrupted())
+      return interrupted();
+    said = answer->wait(look_up_interval);
+  }
+  if (!said)
+    return said.error();
+  if (said->type_id() != type_id_of<Reply>())
     return error(errc::malformed_message, "reply of another type");
-  return message<Reply>(std::move(said));
+  return message<Reply>(*std::move(said));
 }
 
 template <class Reply, class Request>
-result<message<Reply>> shell_session::ask(const message<Request>& what) {
+result<message<Reply>> shell_session::ask(const message<Request>& what, milliseconds timeout) {
   while (true) {
-    auto answer = ask_once<Reply>(what);
+    auto answer = ask_once<Reply>(what, timeout);
     if (answer)
       return answer;
     HEADRACE_CHECK(recover(answer.error()));
@@ -240,13 +253,12 @@ status shell_session::cancel(const job_id& job) {
   return {};
 }
 
-result<std::string> shell_session::stop(const job_id& job) {
-  while (true) {
-    const auto kept = client_->stop(job);
-    if (kept)
-      return kept->path;
-    HEADRACE_CHECK(recover(kept.error()));
-  }
+result<std::string> shell_session::savepoint(const job_id& job, scheduler::savepoint_wish wish) {
+  if (!wish.target_directory.empty())
+    wish.target_directory = std::filesystem::absolute(wish.target_directory).string();
+  HEADRACE_TRY(const auto reply,
+               ask<schema::SavepointReply>(scheduler::describe(job, wish), savepoint_timeout));
+  return scheduler::read_savepoint(reply).path;
 }
 
 result<std::vector<scheduler::job_status>> shell_session::list_jobs() {

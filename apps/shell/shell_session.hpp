@@ -58,9 +58,9 @@ public:
        std::function<void(const scheduler::job_status&)> changed = nullptr);
   result<scheduler::job_status> status_of(const job_id& job);
   status cancel(const job_id& job);
-  /// Ends it with a last checkpoint. @returns its directory
+  /// Takes a savepoint, which may end the job: waits for that, too. @returns its directory
   /// @errors checkpoint_declined  the job cannot take one now
-  result<std::string> stop(const job_id& job);
+  result<std::string> savepoint(const job_id& job, scheduler::savepoint_wish wish);
   result<std::vector<scheduler::job_status>> list_jobs();
   /// Of all nodes, this one too.
   result<client::actor_list> list_actors();
@@ -78,9 +78,11 @@ private:
   using changed_function = std::function<void(const scheduler::job_status&)>;
 
   template <class Reply, class Request>
-  result<message<Reply>> ask(const message<Request>& what);
+  result<message<Reply>> ask(const message<Request>& what,
+                             std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
   template <class Reply, class Request>
-  result<message<Reply>> ask_once(const message<Request>& what);
+  result<message<Reply>> ask_once(const message<Request>& what,
+                                  std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
   void order(actors::mail_ptr what);
   status recover(const error& failure);
   result<job_id> submit_once(file_system& files, const submission& what, graph::job_graph& graph);

@@ -18,6 +18,12 @@ const std::vector<option_declaration>& all_options() {
       {"execution.checkpointing.dir", text, "",
        "Directory of checkpoints; those of a job that was canceled or failed stay there. Without "
        "one they are kept in the job manager's io.tmp.dirs, and go with it"},
+      {"execution.checkpointing.externalized-checkpoint-retention", text, "",
+       "Whether checkpoints stay when their job is canceled (RETAIN_ON_CANCELLATION), only when it "
+       "has failed (DELETE_ON_CANCELLATION), or never (NO_EXTERNALIZED_CHECKPOINTS); unset: the "
+       "first where execution.checkpointing.dir is set, else the second",
+       std::nullopt, std::nullopt,
+       "RETAIN_ON_CANCELLATION|DELETE_ON_CANCELLATION|NO_EXTERNALIZED_CHECKPOINTS"},
       {"execution.checkpointing.interval", duration, "",
        "Time between the starts of two checkpoints; unset: 10 s for unbounded jobs, off for "
        "bounded ones; 0 turns checkpoints off",
@@ -29,10 +35,17 @@ const std::vector<option_declaration>& all_options() {
        std::nullopt, "EXACTLY_ONCE|AT_LEAST_ONCE"},
       {"execution.checkpointing.num-retained", integer, "1",
        "How many completed checkpoints are kept", 1, 1'000},
+      {"execution.checkpointing.savepoint-dir", text, "",
+       "Directory that savepoints go to unless their order names one; unset: "
+       "execution.checkpointing.dir, or where checkpoints are without it"},
       {"execution.checkpointing.timeout", duration, "10 min",
        "After this time a checkpoint that is not complete is given up", 10},
       {"execution.checkpointing.tolerable-failed-checkpoints", integer, "0",
        "How many checkpoints may fail in a row before the job is restarted", 0, 1'000'000},
+      {"execution.state-recovery.ignore-unclaimed-state", boolean, "false",
+       "Leave out state of a savepoint or checkpoint that the job has no operator for"},
+      {"execution.state-recovery.path", text, "",
+       "Directory of a savepoint or checkpoint whose state a job starts with"},
       {"heartbeat.interval", duration, "1 s", "Time between two heartbeats to a peer", 10, 60'000},
       {"heartbeat.timeout", duration, "10 s",
        "A peer that is silent for so long is lost; at least twice heartbeat.interval", 50,

@@ -56,6 +56,7 @@ unsigned status_for(errc code) {
   switch (code) {
   case errc::job_not_found:
   case errc::file_not_found:
+  case errc::state_not_found:
     return 404;
   case errc::duplicate_job:
   case errc::illegal_transition:

@@ -93,9 +93,11 @@ struct checkpoint_spec {
   std::int32_t retained = 1;
   bool at_least_once = false;
   bool keep_on_cancel = false;
+  bool keep_on_failure = true;
   std::string directory;    ///< empty: kept below the cluster's own directory
   std::string restore_from; ///< a checkpoint's directory to start from; empty: none
   bool allow_non_restored_state = false;
+  std::string savepoint_directory; ///< where savepoints go by default; empty: to `directory`
   friend bool operator==(const checkpoint_spec&, const checkpoint_spec&) = default;
 };
 

@@ -157,6 +157,8 @@ void put(const checkpoint_spec& checkpoints, schema::Checkpoints::Builder out) {
   out.setKeepOnCancel(checkpoints.keep_on_cancel);
   out.setDirectory(text(checkpoints.directory));
   out.setRestoreFrom(text(checkpoints.restore_from));
+  out.setKeepOnFailure(checkpoints.keep_on_failure);
+  out.setSavepointDirectory(text(checkpoints.savepoint_directory));
   out.setAllowNonRestoredState(checkpoints.allow_non_restored_state);
 }
 
@@ -392,6 +394,8 @@ checkpoint_spec checkpoints_of(schema::Checkpoints::Reader in) {
   checkpoints.keep_on_cancel = in.getKeepOnCancel();
   checkpoints.directory = string_of(in.getDirectory());
   checkpoints.restore_from = string_of(in.getRestoreFrom());
+  checkpoints.keep_on_failure = in.getKeepOnFailure();
+  checkpoints.savepoint_directory = string_of(in.getSavepointDirectory());
   checkpoints.allow_non_restored_state = in.getAllowNonRestoredState();
   return checkpoints;
 }

@@ -3,11 +3,14 @@
 #include "libscheduler/checkpoint/checkpoint_plan.hpp"
 #include "libscheduler/checkpoint/checkpoint_statistics.hpp"
 #include "libstate/checkpoint/completed_checkpoint.hpp"
+#include "libgraph/data/savepoint_order.hpp"
 #include "libgraph/job_graph/job_graph.hpp"
 #include "libactors/base/ids.hpp"
 #include "libactors/base/result.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -18,13 +21,20 @@
 
 namespace headrace::scheduler {
 
-// What a checkpoint coordinator wants done.
+/// A savepoint that somebody asks for. A value.
+struct savepoint_request {
+  std::uint64_t number = 0; ///< of the one who asks: comes back in answer_savepoint
+  std::shared_ptr<const graph::savepoint_order> order;
+};
+
+// What a checkpoint coordinator wants done. `savepoint` is null for a checkpoint.
 
 /// Plan over the tasks as they are: answer by on_plan.
 struct plan_tasks {};
 /// Make room for the checkpoint: answer by on_prepared.
 struct prepare_storage {
   checkpoint_id checkpoint = 0;
+  std::shared_ptr<const graph::savepoint_order> savepoint;
 };
 /// Ask every operator coordinator for its snapshot: answer by on_coordinator_snapshot.
 struct snapshot_coordinators {
@@ -35,12 +45,15 @@ struct trigger_tasks {
   checkpoint_id checkpoint = 0;
   std::int64_t timestamp_ms = 0;
   std::vector<planned_task> tasks;
+  std::shared_ptr<const graph::savepoint_order> savepoint;
 };
 /// Write the manifest: answer by on_stored.
 struct store_checkpoint {
   std::shared_ptr<state::completed_checkpoint> checkpoint;
+  std::shared_ptr<const graph::savepoint_order> savepoint;
 };
-/// The checkpoint is lasting: tell the tasks and operator coordinators.
+/// The checkpoint is lasting: tell the tasks and operator coordinators. Not of a savepoint that the
+/// job outlives: no restart begins with it, so nothing is made final for it.
 struct announce_completed {
   checkpoint_id checkpoint = 0;
   std::vector<planned_task> tasks;
@@ -50,28 +63,40 @@ struct announce_aborted {
   checkpoint_id checkpoint = 0;
   std::vector<planned_task> tasks;
   error reason;
+  std::shared_ptr<const graph::savepoint_order> savepoint;
 };
 /// The requested checkpoint is lasting, or has failed.
 struct answer_request {
   checkpoint_id checkpoint = 0;
   error failure; ///< code none: it is lasting
 };
-/// More checkpoints failed in a row than are tolerated.
+/// The savepoint is lasting, or has failed.
+struct answer_savepoint {
+  std::uint64_t number = 0;
+  checkpoint_id checkpoint = 0;
+  std::shared_ptr<const graph::savepoint_order> order;
+  error failure;                   ///< code none: it is lasting
+  std::vector<planned_task> tasks; ///< that took part
+};
+/// More checkpoints failed in a row than are tolerated; or a savepoint failed for which the sources
+/// had ended already.
 struct give_up {
   error reason;
 };
-using checkpoint_action =
-    std::variant<plan_tasks, prepare_storage, snapshot_coordinators, trigger_tasks,
-                 store_checkpoint, announce_completed, announce_aborted, answer_request, give_up>;
+using checkpoint_action = std::variant<plan_tasks, prepare_storage, snapshot_coordinators,
+                                       trigger_tasks, store_checkpoint, announce_completed,
+                                       announce_aborted, answer_request, answer_savepoint, give_up>;
 
-/// Takes a job's checkpoints, one at a time. Facts and time in, actions out. Pure; lives in its
-/// endpoint's turns.
+/// Takes a job's checkpoints and savepoints, one at a time. Facts and time in, actions out. Pure;
+/// lives in its endpoint's turns.
 ///
 ///     due → plan → prepare storage → snapshot coordinators → trigger → acknowledgements → store
 ///                       └──── declined, expired, a task ended: aborted ────┘             →
 ///                       completed
 class checkpoint_coordinator {
 public:
+  static constexpr std::size_t waiting_savepoints_max = 16;
+
   /// `coordinators`: the operators that have a coordinator.
   checkpoint_coordinator(std::shared_ptr<const graph::job_graph> job,
                          std::vector<operator_id> coordinators, std::int64_t now_ms);
@@ -80,8 +105,9 @@ public:
   void poll(std::int64_t now_ms);
   /// When `poll` may have something to do; nothing: no time matters.
   std::optional<std::int64_t> next_deadline_ms() const;
-  void note_restored(checkpoint_id checkpoint, const std::string& directory, std::int64_t now_ms) {
-    statistics_.restored(checkpoint, directory, now_ms);
+  void note_restored(const state::completed_checkpoint& from, std::int64_t now_ms) {
+    statistics_.restored(from.id, from.kind == state::checkpoint_kind::savepoint, from.directory,
+                         now_ms);
   }
   /// Checkpoints that follow have ids above this one.
   void continue_after(checkpoint_id checkpoint);
@@ -90,6 +116,12 @@ public:
 
   /// One more is begun as soon as may be, after a pending one: answered by answer_request.
   void request(std::int64_t now_ms);
+  /// The same with a savepoint: answered by answer_savepoint. It may take as long as a checkpoint,
+  /// its waiting included. It counts for nothing else: neither as a failure, nor for the next
+  /// checkpoint's time. With one that ends the job, no more checkpoints are begun.
+  void request(savepoint_request what, std::int64_t now_ms);
+  /// Tasks start again: a savepoint that was to end the job has not.
+  void on_restart(std::int64_t now_ms);
 
   void on_plan(const result<checkpoint_plan>& planned, std::int64_t now_ms);
   void on_prepared(checkpoint_id checkpoint, const status& outcome, std::int64_t now_ms);
@@ -119,6 +151,7 @@ private:
     checkpoint_id id = 0;
     stage at = stage::planning;
     bool is_requested = false;
+    std::optional<savepoint_request> savepoint;
     std::int64_t started_ms = 0; // of the coordinator's clock
     std::int64_t deadline_ms = 0;
     checkpoint_plan plan;
@@ -126,11 +159,26 @@ private:
     std::set<execution_attempt_id> missing_tasks;
     std::shared_ptr<state::completed_checkpoint> result;
   };
+  struct waiting_savepoint {
+    savepoint_request what;
+    std::int64_t deadline_ms = 0;
+  };
   bool is_pending(checkpoint_id checkpoint, stage at) const;
   /// Without an interval, only final ones are taken.
   bool is_periodic() const { return job_->checkpoints.interval_ms > 0; }
   /// Whether one is to begin without waiting for its time.
-  bool is_wanted_now() const { return is_final_wanted_ || is_requested_; }
+  bool is_wanted_now() const {
+    return is_final_wanted_ || is_requested_ || !waiting_savepoints_.empty();
+  }
+  bool may_begin() const { return !is_stopped_ && !is_ending_ && !pending_; }
+  std::shared_ptr<const graph::savepoint_order> pending_order() const {
+    return pending_ && pending_->savepoint ? pending_->savepoint->order : nullptr;
+  }
+  bool has_stop_pending() const;
+  std::int64_t due_ms() const;
+  void expire_waiting(std::int64_t now_ms);
+  void refuse_waiting(const error& reason);
+  void answer(const savepoint_request& what, checkpoint_id checkpoint, error failure);
   void begin(std::int64_t now_ms);
   void trigger(std::int64_t now_ms);
   void end(std::int64_t now_ms);
@@ -141,10 +189,13 @@ private:
   std::shared_ptr<const graph::job_graph> job_;
   std::vector<operator_id> coordinators_;
   checkpoint_id next_id_ = 1;
-  std::int64_t due_ms_ = 0;
+  std::int64_t periodic_ms_ = 0; // when the next one of those that come by themselves is due
+  std::int64_t wanted_ms_ = 0;   // when one that is wanted may begin
   bool is_final_wanted_ = false;
   bool is_requested_ = false; // and not yet begun
+  std::deque<waiting_savepoint> waiting_savepoints_;
   bool is_stopped_ = false;
+  bool is_ending_ = false; // with a savepoint that is lasting
   std::optional<pending> pending_;
   std::int32_t failures_ = 0; // in a row
   checkpoint_statistics statistics_;

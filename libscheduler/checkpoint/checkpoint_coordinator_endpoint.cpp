@@ -3,6 +3,7 @@
 #include "libscheduler/source/source_mail.hpp"
 #include "libstate/checkpoint/redistribution.hpp"
 #include "libstate/handle/subtask_state_codec.hpp"
+#include "libgraph/data/savepoint_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
 #include <algorithm>
@@ -46,6 +47,25 @@ status check_directory(file_system& files, const graph::checkpoint_spec& spec, c
                "there: " +
                    spec.directory,
                std::move(made).error());
+}
+
+/// Stores a savepoint and, when the job ends with it, a checkpoint over the same files: sinks make
+/// final what is before it, so that every restart has to begin with it.
+status store_savepoint(headrace::state::checkpoint_storage& storage,
+                       headrace::state::completed_checkpoint& savepoint,
+                       headrace::state::completed_checkpoint* own) {
+  HEADRACE_CHECK(storage.complete(savepoint));
+  if (own == nullptr)
+    return {};
+  *own = savepoint;
+  own->kind = headrace::state::checkpoint_kind::checkpoint;
+  own->directory.clear();
+  auto stored = storage.begin(own->id);
+  if (stored)
+    stored = storage.complete(*own);
+  if (!stored) // what cannot be removed either is named by the error as well as by a listing
+    static_cast<void>(storage.remove(savepoint, {}).has_value());
+  return stored;
 }
 
 std::vector<operator_id> ids_of(const std::map<operator_id, actors::actor_ref>& coordinators) {
@@ -96,6 +116,10 @@ void checkpoint_coordinator_endpoint::on_mail(actors::mail_ptr content) {
   });
   open_mail<checkpoint_requested>(received,
                                   [&](const checkpoint_requested&) { core_->request(now); });
+  open_mail<savepoint_wanted>(received, [&](savepoint_wanted what) {
+    core_->request(
+        {what.number, std::make_shared<const graph::savepoint_order>(std::move(what.order))}, now);
+  });
   open_mail<statistics_wanted>(received, [this](const statistics_wanted&) {
     post(job_master_, statistics_told{overview()});
   });
@@ -128,11 +152,15 @@ void checkpoint_coordinator_endpoint::carry_out(const plan_tasks& /*what*/) {
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const prepare_storage& what) {
-  on_storage([id = what.checkpoint](
-                 headrace::state::checkpoint_storage& storage) { return storage.begin(id); },
-             [this, id = what.checkpoint](const status& outcome) {
-               core_->on_prepared(id, outcome, now_us() / 1000);
-             });
+  on_storage(
+      [id = what.checkpoint,
+       savepoint = what.savepoint](headrace::state::checkpoint_storage& storage) {
+        return savepoint == nullptr ? storage.begin(id)
+                                    : storage.begin_savepoint(savepoint->directory);
+      },
+      [this, id = what.checkpoint](const status& outcome) {
+        core_->on_prepared(id, outcome, now_us() / 1000);
+      });
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const snapshot_coordinators& what) {
@@ -141,14 +169,17 @@ void checkpoint_coordinator_endpoint::carry_out(const snapshot_coordinators& wha
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const trigger_tasks& what) {
-  log().info("checkpoint triggered", {{"checkpoint", std::to_string(what.checkpoint)},
-                                      {"tasks", std::to_string(what.tasks.size())}});
+  log().info(what.savepoint == nullptr ? "checkpoint triggered" : "savepoint triggered",
+             {{"checkpoint", std::to_string(what.checkpoint)},
+              {"tasks", std::to_string(what.tasks.size())}});
   for (const planned_task& task : what.tasks) {
     message_builder<schema::TriggerCheckpoint> order;
     write(order->initAttempt(), task.attempt);
     order->setCheckpoint(what.checkpoint);
     order->setTimestampMs(now_ms());
-    order->setAtLeastOnce(options_.job->checkpoints.at_least_once);
+    order->setAtLeastOnce(options_.job->checkpoints.at_least_once && what.savepoint == nullptr);
+    if (what.savepoint != nullptr)
+      write(order->initSavepoint(), *what.savepoint);
     tell(task.location, order.finish());
   }
   // What they say now reaches a reader behind its trigger.
@@ -160,13 +191,20 @@ void checkpoint_coordinator_endpoint::carry_out(const store_checkpoint& what) {
   const std::int64_t took_ms = what.checkpoint->completed_ms - what.checkpoint->triggered_ms;
   what.checkpoint->completed_ms = now_ms();
   what.checkpoint->triggered_ms = what.checkpoint->completed_ms - took_ms;
+  // What restarts begin with: not a savepoint that the job outlives.
+  std::shared_ptr<headrace::state::completed_checkpoint> own;
+  if (what.savepoint == nullptr)
+    own = what.checkpoint;
+  else if (what.savepoint->stop != graph::savepoint_stop::none)
+    own = std::make_shared<headrace::state::completed_checkpoint>();
   on_storage(
-      [checkpoint = what.checkpoint](headrace::state::checkpoint_storage& storage) {
-        return storage.complete(*checkpoint);
+      [checkpoint = what.checkpoint, own](headrace::state::checkpoint_storage& storage) {
+        return checkpoint == own ? storage.complete(*checkpoint)
+                                 : store_savepoint(storage, *checkpoint, own.get());
       },
-      [this, checkpoint = what.checkpoint](const status& outcome) {
-        if (outcome)
-          completed_.push_back(checkpoint);
+      [this, checkpoint = what.checkpoint, own](const status& outcome) {
+        if (outcome && own != nullptr)
+          completed_.push_back(own);
         core_->on_stored(checkpoint->id, outcome, now_us() / 1000);
         for (const auto& waiting : std::exchange(waiting_restores_, {}))
           restore(waiting);
@@ -202,8 +240,10 @@ void checkpoint_coordinator_endpoint::carry_out(const announce_aborted& what) {
   }
   resume_coordinators(what.checkpoint);
   on_storage(
-      [id = what.checkpoint](headrace::state::checkpoint_storage& storage) {
-        return storage.abort(id);
+      [id = what.checkpoint,
+       savepoint = what.savepoint](headrace::state::checkpoint_storage& storage) {
+        return savepoint == nullptr ? storage.abort(id)
+                                    : storage.abort_savepoint(savepoint->directory);
       },
       [this](const status& outcome) {
         if (!outcome)
@@ -216,6 +256,14 @@ void checkpoint_coordinator_endpoint::carry_out(const answer_request& what) {
   if (news.failure.code == errc::none)
     news.path = completed_.back()->directory;
   post(job_master_, std::move(news));
+}
+
+void checkpoint_coordinator_endpoint::carry_out(const answer_savepoint& what) {
+  if (what.failure.code == errc::none)
+    log().info("savepoint completed", {{"checkpoint", std::to_string(what.checkpoint)},
+                                       {"directory", what.order->directory}});
+  post(job_master_,
+       savepoint_ended{what.number, what.checkpoint, *what.order, what.failure, what.tasks});
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const give_up& what) {
@@ -255,6 +303,7 @@ void checkpoint_coordinator_endpoint::restore(const restore_requested& request) 
     waiting_restores_.push_back(request); // the newest one is about to be known
     return;
   }
+  core_->on_restart(now_us() / 1000);
   if (request.is_first_start)
     read_first(request.epoch);
   else
@@ -312,7 +361,7 @@ void checkpoint_coordinator_endpoint::answer_restore(std::uint64_t epoch) {
   auto assigned = assign();
   if (assigned && assigned->checkpoint != 0) {
     const checkpoint_ptr& from = completed_.empty() ? foreign_ : completed_.back();
-    core_->note_restored(from->id, from->directory, now_us() / 1000);
+    core_->note_restored(*from, now_us() / 1000);
   }
   post(job_master_,
        restore_done{epoch, std::make_shared<const result<restored_job>>(std::move(assigned))});
@@ -330,7 +379,7 @@ result<restored_job> checkpoint_coordinator_endpoint::assign() const {
   for (const graph::job_vertex& vertex : options_.job->vertices) {
     for (const graph::operator_node& node : vertex.operators)
       operators.push_back({node.id, node.name, vertex.parallelism, vertex.max_parallelism,
-                           vertex.max_parallelism_is_fixed});
+                           vertex.max_parallelism_is_fixed, node.uid});
   }
   auto assigned = headrace::state::assign_states(
       *from, operators, options_.job->checkpoints.allow_non_restored_state);

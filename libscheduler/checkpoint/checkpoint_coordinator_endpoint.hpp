@@ -49,6 +49,7 @@ private:
   void carry_out(const announce_completed& what);
   void carry_out(const announce_aborted& what);
   void carry_out(const answer_request& what);
+  void carry_out(const answer_savepoint& what);
   void carry_out(const give_up& what);
 
   void hear(const checkpoint_acknowledged& acknowledged);

@@ -3,6 +3,7 @@
 #include "libscheduler/checkpoint/checkpoint_plan.hpp"
 #include "libscheduler/execution_graph/job_mail.hpp"
 #include "libstate/handle/state_handle.hpp"
+#include "libgraph/data/savepoint_order.hpp"
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/error.hpp"
 #include "libactors/message/message.hpp"
@@ -57,6 +58,12 @@ struct checkpoint_awaited {
 struct checkpoint_requested {
   static constexpr auto kind = job_mail_kind::checkpoint_requested;
 };
+/// Take a savepoint as soon as the tasks can. Answered by savepoint_ended.
+struct savepoint_wanted {
+  static constexpr auto kind = job_mail_kind::savepoint_wanted;
+  std::uint64_t number = 0; ///< of the job master's choice
+  graph::savepoint_order order;
+};
 /// How did the checkpoints go? Answered by statistics_told.
 struct statistics_wanted {
   static constexpr auto kind = job_mail_kind::statistics_wanted;
@@ -103,6 +110,15 @@ struct requested_checkpoint_ended {
   checkpoint_id checkpoint = 0;
   std::string path;
   error failure; ///< code none: it is lasting
+};
+/// A savepoint is lasting, or has failed.
+struct savepoint_ended {
+  static constexpr auto kind = job_mail_kind::savepoint_ended;
+  std::uint64_t number = 0;
+  checkpoint_id checkpoint = 0;
+  graph::savepoint_order order;
+  error failure;                   ///< code none: it is lasting
+  std::vector<planned_task> tasks; ///< that took part
 };
 /// The job is to restart.
 struct too_many_checkpoint_failures {

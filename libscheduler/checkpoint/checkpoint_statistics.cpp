@@ -22,6 +22,9 @@ void write_record(schema::CheckpointEntry::Builder out, const checkpoint_record&
   out.setSubtasks(record.subtasks);
   out.setAcknowledged(record.acknowledged);
   out.setDirectory(record.directory);
+  out.setIsSavepoint(record.is_savepoint);
+  out.setIsNative(record.is_native);
+  out.setStop(static_cast<schema::SavepointStop>(record.stop));
   write(out.initFailure(), record.failure);
 }
 
@@ -34,9 +37,15 @@ checkpoint_record* checkpoint_statistics::find_running(checkpoint_id id) {
   return found == history_.end() ? nullptr : &*found;
 }
 
-void checkpoint_statistics::begun(checkpoint_id id, std::int32_t subtasks, std::int64_t now_ms) {
+void checkpoint_statistics::begun(checkpoint_id id, const graph::savepoint_order* savepoint,
+                                  std::int32_t subtasks, std::int64_t now_ms) {
   checkpoint_record record;
   record.id = id;
+  if (savepoint != nullptr) {
+    record.is_savepoint = true;
+    record.is_native = savepoint->is_native;
+    record.stop = savepoint->stop;
+  }
   record.triggered_ms = now_ms;
   record.subtasks = subtasks;
   history_.push_front(std::move(record));
@@ -61,7 +70,7 @@ void checkpoint_statistics::completed(checkpoint_id id, std::uint64_t size_bytes
   record->size_bytes = size_bytes;
   record->directory = std::move(directory);
   record->ended_ms = now_ms;
-  newest_completed_ = *record;
+  (record->is_savepoint ? newest_savepoint_ : newest_completed_) = *record;
 }
 
 void checkpoint_statistics::failed(checkpoint_id id, error why, std::int64_t now_ms) {
@@ -75,10 +84,12 @@ void checkpoint_statistics::failed(checkpoint_id id, error why, std::int64_t now
   newest_failed_ = *record;
 }
 
-void checkpoint_statistics::restored(checkpoint_id id, std::string directory, std::int64_t now_ms) {
+void checkpoint_statistics::restored(checkpoint_id id, bool is_savepoint, std::string directory,
+                                     std::int64_t now_ms) {
   ++restored_count_;
   checkpoint_record record;
   record.id = id;
+  record.is_savepoint = is_savepoint;
   record.outcome = checkpoint_outcome::completed;
   record.triggered_ms = now_ms;
   record.ended_ms = now_ms;
@@ -96,6 +107,8 @@ message<schema::CheckpointOverview> describe(const checkpoint_statistics& statis
     write_record(out->initNewestRestored(), *newest, to_wall_ms);
   if (const auto& newest = statistics.newest_completed())
     write_record(out->initNewestCompleted(), *newest, to_wall_ms);
+  if (const auto& newest = statistics.newest_savepoint())
+    write_record(out->initNewestSavepoint(), *newest, to_wall_ms);
   if (const auto& newest = statistics.newest_failed())
     write_record(out->initNewestFailed(), *newest, to_wall_ms);
   auto history = out->initHistory(static_cast<unsigned>(statistics.history().size()));

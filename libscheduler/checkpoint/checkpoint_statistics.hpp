@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libgraph/data/savepoint_order.hpp"
 #include "libactors/base/error.hpp"
 #include "libactors/base/ids.hpp"
 #include "libactors/message/message.hpp"
@@ -19,6 +20,9 @@ enum class checkpoint_outcome : std::uint8_t { in_progress, completed, failed };
 struct checkpoint_record {
   checkpoint_id id = 0;
   checkpoint_outcome outcome = checkpoint_outcome::in_progress;
+  bool is_savepoint = false;
+  bool is_native = false; ///< of savepoints
+  graph::savepoint_stop stop = graph::savepoint_stop::none;
   std::int64_t triggered_ms = 0;
   std::optional<std::int64_t> newest_acknowledgement_ms;
   std::optional<std::int64_t> ended_ms;
@@ -35,18 +39,22 @@ class checkpoint_statistics {
 public:
   static constexpr std::size_t history_max = 10;
 
-  void begun(checkpoint_id id, std::int32_t subtasks, std::int64_t now_ms);
+  /// @param savepoint  null: a checkpoint
+  void begun(checkpoint_id id, const graph::savepoint_order* savepoint, std::int32_t subtasks,
+             std::int64_t now_ms);
   void acknowledged(checkpoint_id id, std::int64_t now_ms);
   void completed(checkpoint_id id, std::uint64_t size_bytes, std::string directory,
                  std::int64_t now_ms);
   void failed(checkpoint_id id, error why, std::int64_t now_ms);
-  void restored(checkpoint_id id, std::string directory, std::int64_t now_ms);
+  void restored(checkpoint_id id, bool is_savepoint, std::string directory, std::int64_t now_ms);
 
   std::uint32_t restored_count() const { return restored_count_; }
   std::uint32_t completed_count() const { return completed_count_; }
   std::uint32_t failed_count() const { return failed_count_; }
   const std::optional<checkpoint_record>& newest_restored() const { return newest_restored_; }
+  /// Of checkpoints; savepoints have their own.
   const std::optional<checkpoint_record>& newest_completed() const { return newest_completed_; }
+  const std::optional<checkpoint_record>& newest_savepoint() const { return newest_savepoint_; }
   const std::optional<checkpoint_record>& newest_failed() const { return newest_failed_; }
   const std::deque<checkpoint_record>& history() const { return history_; } ///< newest first
 
@@ -59,6 +67,7 @@ private:
   std::uint32_t failed_count_ = 0;
   std::optional<checkpoint_record> newest_restored_;
   std::optional<checkpoint_record> newest_completed_;
+  std::optional<checkpoint_record> newest_savepoint_;
   std::optional<checkpoint_record> newest_failed_;
   std::deque<checkpoint_record> history_;
 };

@@ -37,6 +37,20 @@ message<Request> about(const job_id& job) {
 
 } // namespace
 
+message<schema::TakeSavepoint> describe(const job_id& job, const savepoint_wish& wish) {
+  message_builder<schema::TakeSavepoint> order;
+  write(order->initJob(), job);
+  order->setTargetDirectory(wish.target_directory);
+  order->setNative(wish.is_native);
+  order->setStop(static_cast<schema::SavepointStop>(wish.stop));
+  return order.finish();
+}
+
+taken_savepoint read_savepoint(const message<schema::SavepointReply>& reply) {
+  const auto view = reply.view();
+  return {view->getCheckpoint(), view->getPath().cStr()};
+}
+
 job_client::job_client(actors::node& through, actors::address dispatcher,
                        actors::address blob_server, std::chrono::milliseconds ask_timeout)
     : through_(through), dispatcher_(std::move(dispatcher)), blob_server_(std::move(blob_server)),
@@ -128,11 +142,38 @@ headrace::status job_client::cancel(const job_id& job) {
   return {};
 }
 
-result<kept_checkpoint> job_client::stop(const job_id& job, std::chrono::milliseconds longest) {
-  HEADRACE_TRY(const auto reply, through_.ask_and_wait<schema::StopJobReply>(
-                                     dispatcher_, about<schema::StopJob>(job), longest));
+result<taken_savepoint> job_client::savepoint(const job_id& job, const savepoint_wish& wish,
+                                              std::chrono::milliseconds longest) {
+  HEADRACE_TRY(const auto reply, through_.ask_and_wait<schema::SavepointReply>(
+                                     dispatcher_, describe(job, wish), longest));
+  return read_savepoint(reply);
+}
+
+headrace::status job_client::trigger_savepoint(const job_id& job,
+                                               const savepoint_trigger_id& trigger,
+                                               const savepoint_wish& wish) {
+  message_builder<schema::TriggerSavepoint> order;
+  write(order->initTrigger(), trigger);
+  order->setOrder(*describe(job, wish).view());
+  HEADRACE_CHECK(
+      through_.ask_and_wait<schema::Acknowledge>(dispatcher_, order.finish(), ask_timeout_));
+  return {};
+}
+
+result<std::optional<taken_savepoint>>
+job_client::savepoint_status(const job_id& job, const savepoint_trigger_id& trigger) {
+  message_builder<schema::RequestSavepointStatus> question;
+  write(question->initJob(), job);
+  write(question->initTrigger(), trigger);
+  HEADRACE_TRY(const auto reply, through_.ask_and_wait<schema::SavepointStatus>(
+                                     dispatcher_, question.finish(), ask_timeout_));
   const auto view = reply.view();
-  return kept_checkpoint{view->getCheckpoint(), view->getPath().cStr()};
+  if (!view->getIsDone())
+    return std::optional<taken_savepoint>();
+  if (auto failure = read_error(view->getFailure()); failure.code != errc::none)
+    return failure;
+  const auto outcome = view->getOutcome();
+  return std::optional(taken_savepoint{outcome.getCheckpoint(), outcome.getPath().cStr()});
 }
 
 result<collected_batches> job_client::fetch(const job_id& job, const operator_id& sink,

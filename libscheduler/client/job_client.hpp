@@ -2,6 +2,7 @@
 
 #include "libscheduler/client/job_status.hpp"
 #include "libscheduler/execution_graph/life_cycle.hpp"
+#include "libgraph/data/savepoint_order.hpp"
 #include "libgraph/job_graph/job_graph.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/ids.hpp"
@@ -11,6 +12,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,10 +28,15 @@ struct job_outcome {
   std::uint32_t completed_checkpoints = 0;
 };
 
-/// The last checkpoint of a job that was stopped.
-struct kept_checkpoint {
+/// Which savepoint is wanted.
+struct savepoint_wish {
+  std::string target_directory; ///< it is a directory in this one; empty: as the job is configured
+  bool is_native = false;       ///< in the form of the state backend, else canonical
+  graph::savepoint_stop stop = graph::savepoint_stop::none;
+};
+struct taken_savepoint {
   checkpoint_id checkpoint = 0;
-  std::string path;
+  std::string path; ///< its directory
 };
 
 /// Rows that a collecting sink made visible, encoded as by batch_codec.
@@ -38,6 +45,10 @@ struct collected_batches {
   std::vector<byte_string> batches;
   bool is_last = false;
 };
+
+/// The order for it.
+message<schema::TakeSavepoint> describe(const job_id& job, const savepoint_wish& wish);
+taken_savepoint read_savepoint(const message<schema::SavepointReply>& reply);
 
 /// Talks to a cluster's dispatcher and blob server for a command line: each call blocks. Not for
 /// actors. Any one thread at a time. `through` lives longer.
@@ -60,10 +71,16 @@ public:
                            std::chrono::milliseconds longest = std::chrono::milliseconds(0));
   /// Returns once the job is being canceled; `wait` tells when it is.
   headrace::status cancel(const job_id& job);
-  /// Ends the job with a last checkpoint, which is kept; waits until that is lasting.
-  /// @errors checkpoint_declined and what the checkpoint failed with: the job goes on
-  result<kept_checkpoint> stop(const job_id& job,
-                               std::chrono::milliseconds longest = std::chrono::minutes(10));
+  /// Takes a savepoint; waits until it is lasting and, when it ends the job, the job has finished.
+  /// @errors checkpoint_declined and what the savepoint failed with: the job goes on
+  result<taken_savepoint> savepoint(const job_id& job, const savepoint_wish& wish,
+                                    std::chrono::milliseconds longest = std::chrono::hours(24));
+  /// Returns at once; how it goes is asked for by the trigger's id, which nobody may have used yet.
+  headrace::status trigger_savepoint(const job_id& job, const savepoint_trigger_id& trigger,
+                                     const savepoint_wish& wish);
+  /// Nothing while it is under way. @errors state_not_found, and what it failed with
+  result<std::optional<taken_savepoint>> savepoint_status(const job_id& job,
+                                                          const savepoint_trigger_id& trigger);
   /// Batches from `offset` on; what lies before it is forgotten. Empty when none are there yet.
   result<collected_batches> fetch(const job_id& job, const operator_id& sink, std::uint64_t offset);
 

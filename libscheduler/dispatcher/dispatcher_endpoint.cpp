@@ -63,10 +63,12 @@ dispatcher_endpoint::dispatcher_endpoint(dispatcher_settings settings,
                                          std::shared_ptr<job_store> store,
                                          std::shared_ptr<const job_services> services)
     : settings_(settings), store_(std::move(store)), services_(std::move(services)),
-      book_(settings.ended_jobs_max) {
+      book_(settings.ended_jobs_max), savepoints_(settings.savepoints_max) {
   on_client_ask(&dispatcher_endpoint::submit);
   on_client_ask(&dispatcher_endpoint::cancel);
-  on_client_ask(&dispatcher_endpoint::stop);
+  on_client_ask(&dispatcher_endpoint::take_savepoint);
+  on_client_ask(&dispatcher_endpoint::trigger_savepoint);
+  on_client_ask(&dispatcher_endpoint::answer_savepoint);
   on_client_ask(&dispatcher_endpoint::suspend);
   on_client_ask(&dispatcher_endpoint::answer_status);
   on_client_ask(&dispatcher_endpoint::answer_details);
@@ -249,19 +251,60 @@ void dispatcher_endpoint::cancel(const message<schema::CancelJob>& request,
   back.send(message_builder<schema::Acknowledge>().finish()); // an ended job needs no cancel
 }
 
-void dispatcher_endpoint::stop(const message<schema::StopJob>& request,
-                               actors::reply_to<schema::StopJobReply> back) {
+error dispatcher_endpoint::without_master(const job_id& job) {
+  if (book_.find_running(job) != nullptr)
+    return {errc::checkpoint_declined, "job has not started yet: " + to_string(job)};
+  if (book_.find_ended(job) != nullptr)
+    return {errc::checkpoint_declined, "job has ended already: " + to_string(job)};
+  return unknown(job);
+}
+
+void dispatcher_endpoint::take_savepoint(const message<schema::TakeSavepoint>& request,
+                                         actors::reply_to<schema::SavepointReply> back) {
   const auto job = read_id<job_id>(request.view()->getJob());
   const auto* running = book_.find_running(job);
   if (running != nullptr && !running->master.is_none())
-    pass_on<schema::StopJobReply>(*running, request, std::move(back), &dispatcher_endpoint::stop,
-                                  settings_.stop_timeout);
-  else if (running != nullptr)
-    back.fail({errc::checkpoint_declined, "job has not started yet: " + to_string(job)});
-  else if (book_.find_ended(job) != nullptr)
-    back.fail({errc::checkpoint_declined, "job has ended already: " + to_string(job)});
+    pass_on<schema::SavepointReply>(*running, request, std::move(back),
+                                    &dispatcher_endpoint::take_savepoint,
+                                    settings_.savepoint_timeout);
   else
-    back.fail(unknown(job));
+    back.fail(without_master(job));
+}
+
+void dispatcher_endpoint::trigger_savepoint(const message<schema::TriggerSavepoint>& request,
+                                            actors::reply_to<schema::Acknowledge> back) {
+  const auto view = request.view();
+  const auto job = read_id<job_id>(view->getOrder().getJob());
+  const auto trigger = read_id<savepoint_trigger_id>(view->getTrigger());
+  const auto* running = book_.find_running(job);
+  if (savepoints_.status_of(job, trigger)) {
+    back.send(message_builder<schema::Acknowledge>().finish());
+    return;
+  }
+  if (running == nullptr || running->master.is_none()) {
+    back.fail(without_master(job));
+    return;
+  }
+  savepoints_.begin(job, trigger);
+  ask<schema::SavepointReply>(
+      running->master, copy_out<schema::TakeSavepoint>(view->getOrder()),
+      settings_.savepoint_timeout,
+      [this, job, trigger](const result<message<schema::SavepointReply>>& answer) {
+        savepoints_.end(job, trigger, answer);
+      },
+      running->token);
+  back.send(message_builder<schema::Acknowledge>().finish());
+}
+
+void dispatcher_endpoint::answer_savepoint(const message<schema::RequestSavepointStatus>& request,
+                                           actors::reply_to<schema::SavepointStatus> back) {
+  const auto view = request.view();
+  auto status = savepoints_.status_of(read_id<job_id>(view->getJob()),
+                                      read_id<savepoint_trigger_id>(view->getTrigger()));
+  if (status)
+    back.send(*status);
+  else
+    back.fail(status.error());
 }
 
 void dispatcher_endpoint::suspend(const message<schema::SuspendJobs>& order,

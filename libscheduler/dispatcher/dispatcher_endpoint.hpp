@@ -2,6 +2,7 @@
 
 #include "libscheduler/dispatcher/job_book.hpp"
 #include "libscheduler/dispatcher/job_store.hpp"
+#include "libscheduler/dispatcher/savepoint_operations.hpp"
 #include "libscheduler/job_master/job_services.hpp"
 #include "libactors/rpc/endpoint.hpp"
 #include "schema/error.capnp.h"
@@ -21,10 +22,12 @@ namespace headrace::scheduler {
 
 struct dispatcher_settings {
   std::chrono::milliseconds ask_timeout{10'000};
-  std::chrono::milliseconds stop_timeout{600'000}; ///< for a job's last checkpoint
-  std::size_t ended_jobs_max = 100;                ///< whose results are kept
-  std::size_t waiting_clients_max = 64;            ///< that wait for the result of one job
-  std::size_t early_asks_max = 1'024;              ///< that wait until stored jobs are known
+  /// For a savepoint, and for the end of the job behind it; the checkpoint timeout ends it first.
+  std::chrono::milliseconds savepoint_timeout{86'400'000};
+  std::size_t savepoints_max = 1'000;   ///< whose outcomes are kept
+  std::size_t ended_jobs_max = 100;     ///< whose results are kept
+  std::size_t waiting_clients_max = 64; ///< that wait for the result of one job
+  std::size_t early_asks_max = 1'024;   ///< that wait until stored jobs are known
 };
 
 /// Takes jobs in, stores them, runs a job master for each, and answers clients about them. A job
@@ -48,7 +51,14 @@ private:
   void start_master(const job_ptr& job, std::int32_t generation);
   void cancel(const message<schema::CancelJob>& request,
               actors::reply_to<schema::Acknowledge> back);
-  void stop(const message<schema::StopJob>& request, actors::reply_to<schema::StopJobReply> back);
+  void take_savepoint(const message<schema::TakeSavepoint>& request,
+                      actors::reply_to<schema::SavepointReply> back);
+  void trigger_savepoint(const message<schema::TriggerSavepoint>& request,
+                         actors::reply_to<schema::Acknowledge> back);
+  void answer_savepoint(const message<schema::RequestSavepointStatus>& request,
+                        actors::reply_to<schema::SavepointStatus> back);
+  /// What a job master is needed for, of a job that has none.
+  error without_master(const job_id& job);
   void suspend(const message<schema::SuspendJobs>& order,
                actors::reply_to<schema::Acknowledge> back);
   void answer_status(const message<schema::RequestJobStatus>& request,
@@ -92,6 +102,7 @@ private:
   std::shared_ptr<job_store> store_;
   std::shared_ptr<const job_services> services_;
   job_book book_;
+  savepoint_operations savepoints_;
   std::map<job_id, std::deque<actors::reply_to<schema::JobResult>>> waiting_;
   struct ending_job {
     message<schema::JobEnded> how;

@@ -51,24 +51,11 @@ void job_master_endpoint::answer_asks() {
     back.send(message_builder<schema::Acknowledge>().finish());
     act();
   });
-  on_ask<schema::StopJob, schema::StopJobReply>(
-      [this](const auto&, auto back) { stop(std::move(back)); });
+  on_ask<schema::TakeSavepoint, schema::SavepointReply>(
+      [this](const auto& request, auto back) { take_savepoint(request, std::move(back)); });
   on_ask<schema::SuspendJobs, schema::Acknowledge>([this](const auto& order, auto back) {
     suspend(std::chrono::milliseconds(order.view()->getTimeoutMs()), std::move(back));
   });
-}
-
-void job_master_endpoint::stop(actors::reply_to<schema::StopJobReply> back) {
-  const job_state now = scheduler_->graph().state();
-  if (now != job_state::running) {
-    back.fail({errc::checkpoint_declined,
-               "job cannot stop with a checkpoint now; try again, or cancel it: job is " +
-                   std::string(name_of(now))});
-    return;
-  }
-  stoppers_.push_back(std::move(back));
-  if (stoppers_.size() + suspenders_.size() == 1)
-    post(checkpoints_, checkpoint_requested{});
 }
 
 void job_master_endpoint::suspend(std::chrono::milliseconds patience,
@@ -80,7 +67,7 @@ void job_master_endpoint::suspend(std::chrono::milliseconds patience,
     suspend_now();
     return;
   }
-  if (!is_ending && stoppers_.size() + suspenders_.size() == 1)
+  if (!is_ending && suspenders_.size() == 1)
     post(checkpoints_, checkpoint_requested{});
   after(patience, [this] { suspend_now(); });
 }
@@ -97,24 +84,11 @@ void job_master_endpoint::answer_suspenders() {
 }
 
 void job_master_endpoint::hear_requested(const requested_checkpoint_ended& what) {
-  const bool is_lasting = what.failure.code == errc::none;
-  for (auto& back : std::exchange(stoppers_, {})) {
-    if (!is_lasting) {
-      back.fail({what.failure.code, "job goes on: its last checkpoint failed", what.failure});
-      continue;
-    }
-    message_builder<schema::StopJobReply> reply;
-    reply->setCheckpoint(what.checkpoint);
-    reply->setPath(what.path);
-    back.send(reply.finish());
-    is_stopped_ = true;
-  }
-  if (!is_lasting && !suspenders_.empty())
+  if (suspenders_.empty())
+    return;
+  if (what.failure.code != errc::none)
     log().warn("job is suspended without a last checkpoint", {{"cause", to_string(what.failure)}});
-  if (is_stopped_)
-    scheduler_->cancel();
-  if (!suspenders_.empty())
-    suspend_now();
+  suspend_now();
 }
 
 void job_master_endpoint::hear_tells() {
@@ -227,6 +201,8 @@ void job_master_endpoint::on_mail(actors::mail_ptr content) {
   });
   open_mail<requested_checkpoint_ended>(
       received, [this](const requested_checkpoint_ended& what) { hear_requested(what); });
+  open_mail<savepoint_ended>(received,
+                             [this](const savepoint_ended& what) { hear_savepoint(what); });
   open_mail<too_many_checkpoint_failures>(received,
                                           [this](const too_many_checkpoint_failures& what) {
                                             scheduler_->on_job_failure(what.reason, now_ms());
@@ -269,6 +245,7 @@ void job_master_endpoint::carry_out(const release_slots& what) {
 }
 
 void job_master_endpoint::carry_out(const restore_tasks& what) {
+  fail_ending(what.is_whole_job);
   restores_[what.epoch] = {what.tasks, what.is_whole_job};
   post(checkpoints_, restore_requested{what.epoch, what.is_first_start});
 }
@@ -432,7 +409,7 @@ void job_master_endpoint::store_end() {
     post(checkpoints_, checkpoints_released{true});
     return;
   }
-  const bool keeps = outcome == job_state::failed || is_stopped_ ||
+  const bool keeps = (outcome == job_state::failed && job_->checkpoints.keep_on_failure) ||
                      (outcome == job_state::canceled && job_->checkpoints.keep_on_cancel);
   ask<schema::Acknowledge>(dispatcher_, describe_end(), services_->ask_timeout,
                            [this, keeps](const result<message<schema::Acknowledge>>& stored) {
@@ -464,6 +441,7 @@ void job_master_endpoint::report_end() {
     tell(dispatcher_, news.finish());
   }
   answer_suspenders();
+  answer_savepoints();
 
   message_builder<schema::Disconnect> farewell;
   write(farewell->initFrom(), job_->id);

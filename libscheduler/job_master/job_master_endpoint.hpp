@@ -53,6 +53,13 @@ private:
     std::vector<task_index> tasks;
     bool is_whole_job = false;
   };
+  /// Somebody waits for a savepoint.
+  struct savepoint_wait {
+    actors::reply_to<schema::SavepointReply> back;
+    graph::savepoint_stop stop = graph::savepoint_stop::none;
+    checkpoint_id checkpoint = 0; // once it is lasting
+    std::string path;
+  };
 
   void on_start() override;
   void on_mail(actors::mail_ptr content) override;
@@ -76,11 +83,18 @@ private:
   void reset_coordinators(const waiting_restore& restore);
   void tell_cancel(task_index task);
   void cancel_again();
-  void stop(actors::reply_to<schema::StopJobReply> back);
   void suspend(std::chrono::milliseconds patience, actors::reply_to<schema::Acknowledge> back);
   void suspend_now();
   void answer_suspenders();
   void hear_requested(const requested_checkpoint_ended& what);
+
+  // --- job_master_savepoints.cpp
+  void take_savepoint(const message<schema::TakeSavepoint>& request,
+                      actors::reply_to<schema::SavepointReply> back);
+  void hear_savepoint(const savepoint_ended& what);
+  void fail_ending(bool restarts_whole_job);
+  void answer_savepoints();
+
   void end_job();
   /// Has the end stored, and only then the checkpoints removed: whoever runs the job again before
   /// that finds them.
@@ -153,9 +167,9 @@ private:
   actors::heartbeat_monitor<task_executor_id> beats_;
   std::set<execution_attempt_id> submitted_; // answered by their task executor
   bool is_canceling_again_ = false;
-  std::vector<actors::reply_to<schema::StopJobReply>> stoppers_;
+  std::map<std::uint64_t, savepoint_wait> savepoints_; // by number
+  std::uint64_t savepoint_number_ = 0;
   std::vector<actors::reply_to<schema::Acknowledge>> suspenders_;
-  bool is_stopped_ = false; // with a checkpoint that is kept
   bool is_over_ = false;
   std::optional<std::int64_t> leaves_at_us_;
 };

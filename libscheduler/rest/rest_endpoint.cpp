@@ -54,6 +54,9 @@ rest_endpoint::rest_endpoint(rest_settings settings, std::shared_ptr<door> in,
   add("PATCH", "/jobs/:job", &rest_endpoint::end_job);
   add("GET", "/jobs/:job/exceptions", &rest_endpoint::exceptions);
   add("GET", "/jobs/:job/checkpoints", &rest_endpoint::checkpoints);
+  add("POST", "/jobs/:job/savepoints", &rest_endpoint::take_savepoint);
+  add("GET", "/jobs/:job/savepoints/:trigger", &rest_endpoint::savepoint);
+  add("POST", "/jobs/:job/stop", &rest_endpoint::stop);
   add("GET", "/jobs/:job/vertices/:vertex/backpressure", &rest_endpoint::back_pressure);
   add("GET", "/taskmanagers", &rest_endpoint::executors);
   add("GET", "/taskmanagers/:executor", &rest_endpoint::executor);
@@ -211,10 +214,11 @@ void rest_endpoint::end_job(const exchange_ptr& with) {
     return;
   }
   if (wanted == "stop") {
-    message_builder<schema::StopJob> order;
+    message_builder<schema::TakeSavepoint> order;
     write(order->initJob(), *id);
-    answer_by<schema::StopJobReply>(with, settings_.cluster.dispatcher, order.finish(),
-                                    describe_stopped, 202);
+    order->setStop(schema::SavepointStop::SUSPEND);
+    answer_by<schema::SavepointReply>(with, settings_.cluster.dispatcher, order.finish(),
+                                      describe_stopped, 202);
     return;
   }
   message_builder<schema::CancelJob> order;
@@ -223,6 +227,47 @@ void rest_endpoint::end_job(const exchange_ptr& with) {
       with, settings_.cluster.dispatcher, order.finish(),
       [](const message<schema::Acknowledge>&) -> result<std::string> { return std::string("{}"); },
       202);
+}
+
+void rest_endpoint::take_savepoint(const exchange_ptr& with) {
+  trigger(with, read_savepoint_body(with->request.body));
+}
+
+void rest_endpoint::stop(const exchange_ptr& with) {
+  trigger(with, read_stop_body(with->request.body));
+}
+
+void rest_endpoint::trigger(const exchange_ptr& with, result<savepoint_body> wanted) {
+  const auto job = parse_id<job_tag>(with->path["job"]);
+  if (!job || !wanted) {
+    with->fail(!job ? job.error() : wanted.error());
+    return;
+  }
+  if (wanted->trigger.is_none())
+    wanted->trigger = environment().random.next_id<savepoint_trigger_id>();
+  answer_by<schema::Acknowledge>(
+      with, settings_.cluster.dispatcher, describe_trigger(*job, *wanted),
+      [trigger = wanted->trigger](const message<schema::Acknowledge>&) -> result<std::string> {
+        return describe_triggered(trigger);
+      },
+      202);
+}
+
+void rest_endpoint::savepoint(const exchange_ptr& with) {
+  const auto job = parse_id<job_tag>(with->path["job"]);
+  const auto trigger = parse_id<savepoint_trigger_tag>(with->path["trigger"]);
+  if (!job || !trigger) {
+    with->fail(!job ? job.error() : trigger.error());
+    return;
+  }
+  message_builder<schema::RequestSavepointStatus> question;
+  write(question->initJob(), *job);
+  write(question->initTrigger(), *trigger);
+  answer_by<schema::SavepointStatus>(
+      with, settings_.cluster.dispatcher, question.finish(),
+      [](const message<schema::SavepointStatus>& status) -> result<std::string> {
+        return describe_savepoint(status);
+      });
 }
 
 void rest_endpoint::executors(const exchange_ptr& with) {

@@ -3,6 +3,7 @@
 #include "libscheduler/rest/actor_census.hpp"
 #include "libscheduler/rest/handler/actor_handlers.hpp"
 #include "libscheduler/rest/handler/cluster_handlers.hpp"
+#include "libscheduler/rest/handler/savepoint_handlers.hpp"
 #include "libactors/http/http_server.hpp"
 #include "libactors/http/router.hpp"
 #include "libactors/rpc/node.hpp"
@@ -71,6 +72,10 @@ private:
   void checkpoints(const exchange_ptr& with);
   void back_pressure(const exchange_ptr& with);
   void end_job(const exchange_ptr& with);
+  void take_savepoint(const exchange_ptr& with);
+  void stop(const exchange_ptr& with);
+  void trigger(const exchange_ptr& with, result<savepoint_body> wanted);
+  void savepoint(const exchange_ptr& with);
   void executors(const exchange_ptr& with);
   void executor(const exchange_ptr& with);
   void all_actors(const exchange_ptr& with);

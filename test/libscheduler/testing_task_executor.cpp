@@ -52,7 +52,12 @@ testing_task_executor::testing_task_executor(task_executor_id id, int slots,
   on_tell<schema::TriggerCheckpoint>(
       [this](const auto& order, const actors::address&) { trigger(order); });
   on_tell<schema::CheckpointCompleted>([this](const auto& news, const actors::address&) {
-    tasks_.completed.insert(news.view()->getCheckpoint());
+    const auto checkpoint = news.view()->getCheckpoint();
+    tasks_.completed.insert(checkpoint);
+    const auto attempt = read_attempt(news.view()->getAttempt());
+    if (tasks_.ends_with_savepoints && tasks_.ending.contains(checkpoint) &&
+        tasks_.running.contains(attempt))
+      end(attempt, schema::TaskState::FINISHED);
   });
   on_tell<schema::CheckpointAborted>([this](const auto& news, const actors::address&) {
     tasks_.aborted.insert(news.view()->getCheckpoint());
@@ -274,6 +279,8 @@ void testing_task_executor::trigger(const message<schema::TriggerCheckpoint>& or
   const auto source = tasks_.running.find(read_attempt(view->getAttempt()));
   if (source == tasks_.running.end() || !tasks_.acknowledges)
     return;
+  if (view->getSavepoint().getStop() != schema::SavepointStop::NONE)
+    tasks_.ending.insert(checkpoint);
   acknowledge(source->first, checkpoint);
   // Whoever reads no split gets the barrier, once is enough.
   for (const auto& [attempt, task] : tasks_.running) {

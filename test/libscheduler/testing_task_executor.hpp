@@ -38,6 +38,8 @@ struct imagined_tasks {
   std::vector<execution_attempt_id> submitted; ///< all there ever were
   std::set<checkpoint_id> completed;           ///< that were announced
   std::set<checkpoint_id> aborted;
+  std::set<checkpoint_id> ending; ///< savepoints with which the tasks end
+  bool ends_with_savepoints = true;
   bool acknowledges = true;    ///< checkpoints
   bool asks_for_splits = true; ///< without end; else only once
   bool finishes = false;       ///< sources when they have all splits, then everyone

@@ -22,7 +22,9 @@ json checkpoint_entry(schema::CheckpointEntry::Reader entry) {
   out["className"] = outcomes.at(outcome);
   out["id"] = entry.getId();
   out["status"] = upper_case_of(outcomes.at(outcome));
-  out["is_savepoint"] = false;
+  out["is_savepoint"] = entry.getIsSavepoint();
+  if (entry.getIsSavepoint())
+    out["savepointFormat"] = entry.getIsNative() ? "NATIVE" : "CANONICAL";
   out["trigger_timestamp"] = entry.getTriggeredMs();
   out["latest_ack_timestamp"] = end_time(entry.getNewestAcknowledgementMs());
   out["checkpointed_size"] = entry.getBytes();
@@ -31,7 +33,9 @@ json checkpoint_entry(schema::CheckpointEntry::Reader entry) {
       duration_ms(entry.getTriggeredMs(), entry.getEndedMs(), entry.getTriggeredMs());
   out["num_subtasks"] = entry.getSubtasks();
   out["num_acknowledged_subtasks"] = entry.getAcknowledged();
-  out["checkpoint_type"] = "CHECKPOINT";
+  out["checkpoint_type"] = !entry.getIsSavepoint()                          ? "CHECKPOINT"
+                           : entry.getStop() == schema::SavepointStop::NONE ? "SAVEPOINT"
+                                                                            : "SYNC_SAVEPOINT";
   out["tasks"] = json::object();
   if (entry.getOutcome() == schema::CheckpointOutcome::COMPLETED) {
     out["external_path"] = entry.getDirectory().cStr();
@@ -95,7 +99,7 @@ std::string describe_checkpoints(const message<schema::JobDetails>& job) {
   if (const auto entry = overview.getNewestRestored(); entry.getId() != 0)
     restored = {{"id", entry.getId()},
                 {"restore_timestamp", entry.getEndedMs()},
-                {"is_savepoint", false},
+                {"is_savepoint", entry.getIsSavepoint()},
                 {"external_path", entry.getDirectory().cStr()}};
   json out;
   out["counts"] = {{"restored", overview.getRestored()},
@@ -107,18 +111,10 @@ std::string describe_checkpoints(const message<schema::JobDetails>& job) {
                     {"state_size", summary_of(sizes)},
                     {"end_to_end_duration", summary_of(durations)}};
   out["latest"] = {{"completed", newest_entry(overview.getNewestCompleted())},
-                   {"savepoint", nullptr},
+                   {"savepoint", newest_entry(overview.getNewestSavepoint())},
                    {"failed", newest_entry(overview.getNewestFailed())},
                    {"restored", std::move(restored)}};
   out["history"] = std::move(history);
-  return to_text(out);
-}
-
-std::string describe_stopped(const message<schema::StopJobReply>& stopped) {
-  const auto view = stopped.view();
-  json out;
-  out["checkpoint"] = view->getCheckpoint();
-  out["external_path"] = view->getPath().cStr();
   return to_text(out);
 }
 

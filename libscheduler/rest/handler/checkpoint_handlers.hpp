@@ -10,7 +10,5 @@ namespace headrace::scheduler {
 /// The answer of /jobs/:job/checkpoints, as JSON in the shape of Flink's REST interface. Summaries
 /// are over the completed checkpoints of the history.
 std::string describe_checkpoints(const message<schema::JobDetails>& job);
-/// The answer of PATCH /jobs/:job?mode=stop.
-std::string describe_stopped(const message<schema::StopJobReply>& stopped);
 
 } // namespace headrace::scheduler

@@ -45,6 +45,24 @@ TEST_CASE("checkpoints in a directory that was named stay there when the job is 
   CHECK_FALSE(with({}).checkpoints.keep_on_cancel);
 }
 
+TEST_CASE("how long checkpoints stay may be said, and where savepoints go and come from") {
+  constexpr auto retention = "execution.checkpointing.externalized-checkpoint-retention";
+  CHECK(with({{retention, "RETAIN_ON_CANCELLATION"}}).checkpoints.keep_on_cancel);
+  const auto deleted =
+      with({{"execution.checkpointing.dir", "/c"}, {retention, "DELETE_ON_CANCELLATION"}})
+          .checkpoints;
+  CHECK_FALSE(deleted.keep_on_cancel);
+  CHECK(deleted.keep_on_failure);
+  CHECK_FALSE(with({{retention, "NO_EXTERNALIZED_CHECKPOINTS"}}).checkpoints.keep_on_failure);
+
+  const auto out = with({{"execution.checkpointing.savepoint-dir", "/savepoints"},
+                         {"execution.state-recovery.path", "/savepoints/one"},
+                         {"execution.state-recovery.ignore-unclaimed-state", "true"}});
+  CHECK(out.checkpoints.savepoint_directory == "/savepoints");
+  CHECK(out.checkpoints.restore_from == "/savepoints/one");
+  CHECK(out.checkpoints.allow_non_restored_state);
+}
+
 TEST_CASE("restart strategies are read with what belongs to them") {
   CHECK(with({{"restart-strategy.type", "none"}}).restart.kind == graph::restart_kind::none);
   const auto fixed = with({{"restart-strategy.type", "fixed-delay"},

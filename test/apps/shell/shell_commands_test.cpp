@@ -35,6 +35,13 @@ TEST_CASE("commands tell of the cluster, and what is wrong with them") {
   CHECK(commands.run("submit").error().code == errc::bad_usage);
   CHECK(commands.run("submit /nowhere.so -p x").error().code == errc::bad_usage);
   CHECK(commands.run("submit /nowhere.so").error().code == errc::job_object_unloadable);
+  for (const auto* order : {"stop last --type other", "stop last --directory /s",
+                            "savepoint --drain", "savepoint last more", "savepoint"})
+    CHECK(commands.run(order).error().code == errc::bad_usage);
+  const std::string nobody(32, '1');
+  CHECK(commands.run("savepoint --type native " + nobody + " --directory /s").error().code ==
+        errc::job_not_found);
+  CHECK(commands.run("stop --drain " + nobody).error().code == errc::job_not_found);
 }
 
 TEST_CASE("a script of commands ends at the first that fails, and names its line") {

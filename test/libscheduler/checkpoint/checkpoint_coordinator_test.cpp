@@ -48,6 +48,12 @@ struct fixture {
     });
     return found;
   }
+  void ask(std::uint64_t number, graph::savepoint_stop stop, std::int64_t now) {
+    coordinator->request(
+        {number, std::make_shared<const graph::savepoint_order>(
+                     graph::savepoint_order{"/savepoints/" + std::to_string(number), false, stop})},
+        now);
+  }
   void begin(std::int64_t now) {
     coordinator->poll(now);
     REQUIRE(take<plan_tasks>().size() == 1);
@@ -140,6 +146,103 @@ TEST_CASE("a requested checkpoint waits for tasks to run; its failure counts for
   f.coordinator->stop({errc::checkpoint_declined, "job is over"});
   f.coordinator->request(10'001);
   CHECK(f.take<answer_request>().at(0).failure.code == errc::checkpoint_declined);
+}
+
+TEST_CASE("a savepoint is taken beside the checkpoints, and changes nothing for them") {
+  fixture f;
+  f.ask(7, graph::savepoint_stop::none, 300);
+  f.trigger(300);
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 400);
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 400);
+  const auto stored = f.take<store_checkpoint>();
+  REQUIRE(stored.size() == 1);
+  CHECK(stored[0].checkpoint->kind == state::checkpoint_kind::savepoint);
+  CHECK(stored[0].checkpoint->directory == "/savepoints/7");
+  f.coordinator->on_stored(f.id, {}, 500);
+
+  CHECK(f.take<announce_completed>().empty()); // no restart begins with it
+  const auto answers = f.take<answer_savepoint>();
+  REQUIRE(answers.size() == 1);
+  CHECK(answers[0].number == 7);
+  CHECK(answers[0].failure.code == errc::none);
+  CHECK(f.coordinator->next_deadline_ms() == 1000);
+  f.complete(1000);
+}
+
+TEST_CASE("savepoints are taken one after the other, and a failed one fails nothing else") {
+  fixture f;
+  f.trigger(1000);
+  f.ask(1, graph::savepoint_stop::none, 1010);
+  f.ask(2, graph::savepoint_stop::none, 1020);
+  CHECK(f.take<plan_tasks>().empty());
+  f.coordinator->on_declined(f.id, f.first, error(errc::checkpoint_declined, "not now"), 1100);
+  f.take<announce_aborted>();
+  REQUIRE(f.take<plan_tasks>().size() == 1);
+  f.coordinator->on_plan(f.plan(), 1100);
+  CHECK(f.take<prepare_storage>().at(0).savepoint->directory == "/savepoints/1");
+
+  f.coordinator->poll(1510); // it waited, too
+
+  CHECK(f.take<announce_aborted>().at(0).savepoint != nullptr);
+  CHECK(f.take<answer_savepoint>().at(0).failure.code == errc::checkpoint_expired);
+  CHECK(f.take<give_up>().empty());
+  REQUIRE(f.take<plan_tasks>().size() == 1);
+  f.coordinator->on_plan(f.plan(), 1510);
+  CHECK(f.take<prepare_storage>().at(0).savepoint->directory == "/savepoints/2");
+}
+
+TEST_CASE("a savepoint for which tasks never run ends in time, and there are not too many") {
+  fixture f;
+  f.ask(1, graph::savepoint_stop::none, 0);
+  REQUIRE(f.take<plan_tasks>().size() == 1);
+  f.coordinator->on_plan(error(errc::checkpoint_declined, "not yet"), 0);
+  f.coordinator->poll(500);
+  CHECK(f.take<answer_savepoint>().at(0).failure.code == errc::checkpoint_expired);
+
+  f.trigger(1000);
+  for (std::uint64_t number = 0; number <= checkpoint_coordinator::waiting_savepoints_max; ++number)
+    f.ask(number, graph::savepoint_stop::none, 1000);
+  CHECK(f.take<answer_savepoint>().at(0).failure.code == errc::checkpoint_declined);
+}
+
+TEST_CASE("behind a savepoint that ends the job no checkpoint is begun, unless tasks start again") {
+  fixture f;
+  f.ask(1, graph::savepoint_stop::suspend, 100);
+  f.ask(2, graph::savepoint_stop::none, 100);
+  f.trigger(100);
+  f.coordinator->on_awaited(true, 110); // tasks whose input has ended wait for it, too
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 200);
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 200);
+  REQUIRE(f.take<store_checkpoint>().size() == 1);
+  f.coordinator->on_stored(f.id, {}, 300);
+
+  CHECK(f.take<announce_completed>().size() == 1);
+  const auto answers = f.take<answer_savepoint>();
+  REQUIRE(answers.size() == 2);
+  CHECK(answers[0].failure.code == errc::none);
+  CHECK(answers[1].failure.code == errc::checkpoint_declined);
+  f.coordinator->poll(5000);
+  CHECK(f.take<plan_tasks>().empty());
+  CHECK(!f.coordinator->next_deadline_ms());
+
+  f.coordinator->on_restart(5000);
+  f.coordinator->poll(6000);
+  CHECK(f.take<plan_tasks>().size() == 1);
+}
+
+TEST_CASE("a savepoint that fails after its sources have ended makes the job start again") {
+  fixture f;
+  f.ask(1, graph::savepoint_stop::drain, 100);
+  f.trigger(100);
+  f.coordinator->on_declined(f.id, f.second, error(errc::storage_full, "full"), 200);
+  CHECK(f.take<answer_savepoint>().at(0).failure.has(errc::storage_full));
+  CHECK(f.take<give_up>().size() == 1);
+
+  fixture early;
+  early.ask(1, graph::savepoint_stop::drain, 100);
+  early.begin(100);
+  early.coordinator->on_prepared(early.id, error(errc::storage_full, "full"), 200);
+  CHECK(early.take<give_up>().empty());
 }
 
 TEST_CASE("all acknowledgements make a checkpoint of all states") {

@@ -9,15 +9,15 @@ TEST_SUITE("scheduler/checkpoint/checkpoint_statistics") {
 TEST_CASE("checkpoints are counted by how they end") {
   checkpoint_statistics seen;
 
-  seen.begun(5, 2, 100);
+  seen.begun(5, nullptr, 2, 100);
   seen.acknowledged(5, 110);
   seen.acknowledged(5, 130);
   seen.completed(5, 4096, "/c/5", 140);
-  seen.begun(6, 2, 200);
+  seen.begun(6, nullptr, 2, 200);
   seen.acknowledged(6, 210);
   seen.failed(6, error(errc::checkpoint_expired, "late"), 290);
-  seen.begun(7, 2, 300);
-  seen.restored(5, "/c/5", 350);
+  seen.begun(7, nullptr, 2, 300);
+  seen.restored(5, false, "/c/5", 350);
 
   CHECK(seen.completed_count() == 1);
   CHECK(seen.failed_count() == 1);
@@ -34,7 +34,7 @@ TEST_CASE("checkpoints are counted by how they end") {
 
 TEST_CASE("what comes for an ended checkpoint changes nothing") {
   checkpoint_statistics seen;
-  seen.begun(1, 1, 0);
+  seen.begun(1, nullptr, 1, 0);
   seen.failed(1, {}, 5);
 
   seen.acknowledged(1, 6);
@@ -49,7 +49,7 @@ TEST_CASE("what comes for an ended checkpoint changes nothing") {
 TEST_CASE("the last some are remembered, all are counted") {
   checkpoint_statistics seen;
   for (checkpoint_id id = 1; id <= 25; ++id) {
-    seen.begun(id, 1, id * 10);
+    seen.begun(id, nullptr, 1, id * 10);
     seen.completed(id, 1, "", id * 10 + 3);
   }
 
@@ -61,9 +61,9 @@ TEST_CASE("the last some are remembered, all are counted") {
 
 TEST_CASE("an overview has times of day") {
   checkpoint_statistics seen;
-  seen.begun(3, 4, 100);
+  seen.begun(3, nullptr, 4, 100);
   seen.completed(3, 10, "/c/3", 150);
-  seen.begun(4, 4, 200);
+  seen.begun(4, nullptr, 4, 200);
 
   const auto told = describe(seen, 1'000'000);
 
@@ -75,4 +75,25 @@ TEST_CASE("an overview has times of day") {
   CHECK(view->getNewestCompleted().getDirectory() == "/c/3");
   CHECK(view->getNewestFailed().getId() == 0);
 }
+TEST_CASE("a savepoint is told as one, and is not the newest checkpoint") {
+  checkpoint_statistics seen;
+  const graph::savepoint_order order{"/s", true, graph::savepoint_stop::drain};
+  seen.begun(1, nullptr, 1, 0);
+  seen.completed(1, 10, "/c/1", 10);
+
+  seen.begun(2, &order, 1, 20);
+  seen.completed(2, 10, "/s", 30);
+
+  CHECK(seen.newest_completed()->id == 1);
+  REQUIRE(seen.newest_savepoint());
+  CHECK(seen.newest_savepoint()->id == 2);
+  const auto told = describe(seen, 0);
+  const auto entry = told.view()->getHistory()[0];
+  CHECK(entry.getIsSavepoint());
+  CHECK(entry.getIsNative());
+  CHECK(entry.getStop() == schema::SavepointStop::DRAIN);
+  CHECK(told.view()->getNewestSavepoint().getId() == 2);
+  CHECK(told.view()->getNewestCompleted().getId() == 1);
+}
+
 } // TEST_SUITE("scheduler/checkpoint/checkpoint_statistics")

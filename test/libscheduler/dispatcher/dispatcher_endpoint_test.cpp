@@ -35,29 +35,60 @@ void restart(testing_cluster& cluster) {
       std::make_unique<job_client>(*cluster.node, cluster.dispatcher, cluster.blob_server);
 }
 
+const savepoint_wish stopping{{}, false, graph::savepoint_stop::suspend};
+
 } // namespace
 
 TEST_SUITE_BEGIN("scheduler/dispatcher/dispatcher_endpoint");
 
-TEST_CASE("a stopped job ends with a last checkpoint, which is kept, also without an interval") {
+TEST_CASE("a stopped job finishes with a savepoint, which stays, also without an interval") {
   testing_cluster cluster;
   cluster.add_executor(2);
   const auto job = cluster.client->submit(source_to_sink(2, 4).job());
   REQUIRE(cluster.run_until_running(4));
   REQUIRE(cluster.wait_for(*job, "running"));
 
-  const auto kept = cluster.client->stop(*job);
+  const auto taken = cluster.client->savepoint(*job, stopping);
 
-  REQUIRE(kept);
-  CHECK(kept->checkpoint == 1);
-  CHECK(cluster.client->wait(*job)->state == job_state::canceled);
+  REQUIRE(taken);
+  CHECK(taken->checkpoint == 1);
+  CHECK(cluster.client->wait(*job)->state == job_state::finished);
   CHECK(cluster.tasks.running.empty());
-  CHECK(state::read_checkpoint(*cluster.files, kept->path));
-  CHECK(cluster.client->stop(*job).error().code == errc::checkpoint_declined);
-  CHECK(cluster.client->stop({1, 1}).error().code == errc::job_not_found);
+  CHECK(cluster.tasks.completed.contains(1));
+  const auto kept = state::read_checkpoint(*cluster.files, taken->path);
+  REQUIRE(kept);
+  CHECK(kept->kind == state::checkpoint_kind::savepoint);
+  CHECK(cluster.client->savepoint(*job, stopping).error().code == errc::checkpoint_declined);
+  CHECK(cluster.client->savepoint({1, 1}, stopping).error().code == errc::job_not_found);
 }
 
-TEST_CASE("a job whose last checkpoint fails goes on, and may be stopped later") {
+TEST_CASE("a savepoint goes where it is told, and the job runs on as if there were none") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  auto sample = source_to_sink(2, 4);
+  sample.job().checkpoints = every(100);
+  sample.job().checkpoints.retained = 1;
+  const auto job = cluster.client->submit(sample.job());
+  REQUIRE(cluster.run_until_running(4));
+  savepoint_wish wish;
+  wish.target_directory = (cluster.directory() / "mine").string() + "/";
+
+  const auto taken = cluster.client->savepoint(*job, wish);
+
+  REQUIRE(taken);
+  CHECK(taken->path.starts_with((cluster.directory() / "mine/savepoint-000000-").string()));
+  CHECK(!cluster.tasks.completed.contains(taken->checkpoint)); // nothing is made final for it
+  const auto seen = cluster.client->status(*job)->last_checkpoint;
+  for (int i = 0; i < 50 && cluster.client->status(*job)->last_checkpoint < seen + 3; ++i)
+    cluster.node->advance(milliseconds(100));
+  CHECK(cluster.client->status(*job)->last_checkpoint >= seen + 3);
+  CHECK(cluster.client->status(*job)->last_checkpoint_path.find("/chk-") != std::string::npos);
+  REQUIRE(cluster.client->cancel(*job));
+  REQUIRE(cluster.wait_for(*job, "canceled"));
+  CHECK(state::read_checkpoint(*cluster.files, taken->path)); // neither retention nor the end
+}
+
+TEST_CASE("a job whose last savepoint fails goes on, and may be stopped later") {
   testing_cluster cluster;
   cluster.add_executor(2);
   auto sample = source_to_sink(2, 4);
@@ -66,13 +97,80 @@ TEST_CASE("a job whose last checkpoint fails goes on, and may be stopped later")
   REQUIRE(cluster.run_until_running(4));
   cluster.tasks.acknowledges = false;
 
-  CHECK(cluster.client->stop(*job).error().has(errc::checkpoint_expired));
+  CHECK(cluster.client->savepoint(*job, stopping).error().has(errc::checkpoint_expired));
 
   const auto known = cluster.client->status(*job);
   CHECK(known->state == job_state::running);
   CHECK(known->restarts == 0);
   cluster.tasks.acknowledges = true;
-  CHECK(cluster.client->stop(*job));
+  CHECK(cluster.client->savepoint(*job, stopping));
+}
+
+TEST_CASE("a job that was drained for a savepoint that failed starts again") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  auto sample = source_to_sink(2, 4);
+  sample.job().checkpoints.timeout_ms = 500;
+  const auto job = cluster.client->submit(sample.job());
+  REQUIRE(cluster.run_until_running(4));
+  cluster.tasks.acknowledges = false;
+  savepoint_wish draining;
+  draining.stop = graph::savepoint_stop::drain;
+
+  CHECK(cluster.client->savepoint(*job, draining).error().has(errc::checkpoint_expired));
+
+  REQUIRE(cluster.run_until([&] { return cluster.tasks.submitted.size() == 8; }));
+  CHECK(cluster.wait_for(*job, "running"));
+}
+
+TEST_CASE("a job of which a task fails behind its last savepoint runs on from that") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  const auto job = cluster.client->submit(source_to_sink(2, 4).job());
+  REQUIRE(cluster.run_until_running(4));
+  REQUIRE(cluster.wait_for(*job, "running"));
+  cluster.tasks.ends_with_savepoints = false;
+  const savepoint_trigger_id trigger{1, 2};
+  REQUIRE(cluster.client->trigger_savepoint(*job, trigger, stopping));
+  REQUIRE(cluster.run_until([&] { return cluster.tasks.completed.contains(1); }));
+  cluster.node->run(100'000);
+  CHECK(!*cluster.client->savepoint_status(*job, trigger)); // the job has not ended yet
+
+  auto& [attempt, task] = *cluster.tasks.running.begin();
+  task.where->end(attempt, schema::TaskState::FAILED, error(errc::user_function_failed, "boom"));
+
+  REQUIRE(cluster.run_until([&] { return cluster.tasks.submitted.size() == 8; }));
+  const auto failed = cluster.client->savepoint_status(*job, trigger);
+  REQUIRE(!failed);
+  CHECK(failed.error().has(errc::user_function_failed));
+  CHECK(to_string(failed.error()).find("savepoint is complete, but") != std::string::npos);
+  CHECK(cluster.wait_for(*job, "running"));
+  for (const auto& [again, restarted] : cluster.tasks.running)
+    CHECK(restarted.restored == 1);
+  cluster.tasks.ends_with_savepoints = true;
+  const auto later = cluster.client->savepoint(*job, stopping);
+  REQUIRE(later);
+  CHECK(later->checkpoint == 2);
+}
+
+TEST_CASE("a triggered savepoint is asked after by its id, also when its job is over") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  const auto job = cluster.client->submit(source_to_sink(2, 4).job());
+  REQUIRE(cluster.run_until_running(4));
+  REQUIRE(cluster.wait_for(*job, "running"));
+  const savepoint_trigger_id trigger{1, 2};
+
+  for (int i = 0; i < 2; ++i) // the second changes nothing
+    REQUIRE(cluster.client->trigger_savepoint(*job, trigger, stopping));
+  REQUIRE(cluster.wait_for(*job, "finished"));
+  cluster.node->run(100'000);
+
+  const auto known = cluster.client->savepoint_status(*job, trigger);
+  REQUIRE(known);
+  REQUIRE(*known);
+  CHECK(state::read_checkpoint(*cluster.files, (**known).path));
+  CHECK(cluster.client->savepoint_status(*job, {9, 9}).error().code == errc::state_not_found);
 }
 
 TEST_CASE("suspended jobs are run on by the next dispatcher, from their last checkpoint") {

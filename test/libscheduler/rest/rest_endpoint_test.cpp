@@ -26,10 +26,12 @@ struct rest_cluster : testing_cluster {
         {"rest", "rest_endpoint", actors::placement::control, actors::supervision::notify, true});
   }
 
-  actors::http_response call(const char* method, const std::string& target) {
+  actors::http_response call(const char* method, const std::string& target,
+                             const std::string& body = {}) {
     std::optional<actors::http_response> answer;
     auto request = actors::read_target(method, target);
     REQUIRE(request.has_value());
+    request->body = body;
     node->find(rest).send(std::make_unique<actors::http_mail>(
         std::move(*request),
         actors::http_responder([&](actors::http_response said) { answer = std::move(said); })));
@@ -140,7 +142,7 @@ TEST_CASE("failures are remembered, with the task and the place") {
   CHECK(told[0]["taskName"].get<std::string>().find("/2)") != std::string::npos);
 }
 
-TEST_CASE("stop leaves the newest checkpoint to start from again") {
+TEST_CASE("stop leaves a savepoint to start from again") {
   rest_cluster cluster;
   cluster.add_executor(2);
   const auto job = cluster.client->submit(checkpointed(7));
@@ -148,13 +150,79 @@ TEST_CASE("stop leaves the newest checkpoint to start from again") {
   REQUIRE(cluster.run_until_running(4));
   const auto stopped = cluster.call("PATCH", path);
   CHECK(stopped.status == 202);
-  REQUIRE(cluster.wait_for(*job, "canceled"));
+  REQUIRE(cluster.wait_for(*job, "finished"));
 
   const auto directory = json::parse(stopped.body)["external_path"].get<std::string>();
   CHECK(std::filesystem::exists(directory + "/_metadata"));
   const auto newest =
-      cluster.get("/jobs/" + to_string(*job) + "/checkpoints")["latest"]["completed"];
+      cluster.get("/jobs/" + to_string(*job) + "/checkpoints")["latest"]["savepoint"];
   CHECK(newest["external_path"] == directory);
+  CHECK(newest["is_savepoint"] == true);
+  CHECK(newest["checkpoint_type"] == "SYNC_SAVEPOINT");
+}
+
+TEST_CASE("savepoints are triggered, and asked after") {
+  rest_cluster cluster;
+  cluster.add_executor(2);
+  const auto job = cluster.client->submit(checkpointed(7));
+  const auto path = "/jobs/" + to_string(*job);
+  REQUIRE(cluster.run_until_running(4));
+  REQUIRE(cluster.wait_for(*job, "running"));
+  const auto target = (cluster.directory() / "there").string();
+  const auto outcome_of = [&](const std::string& request) {
+    json told;
+    for (int i = 0; i < 100; ++i) {
+      told = cluster.get(path + "/savepoints/" + request);
+      if (told["status"]["id"] == "COMPLETED")
+        break;
+      CHECK(told["status"]["id"] == "IN_PROGRESS");
+      cluster.node->advance(std::chrono::milliseconds(10));
+    }
+    return told["operation"];
+  };
+
+  const auto taken =
+      cluster.call("POST", path + "/savepoints",
+                   R"({"target-directory": ")" + target + R"(", "formatType": "NATIVE"})");
+  REQUIRE(taken.status == 202);
+  const auto savepoint = outcome_of(json::parse(taken.body)["request-id"].get<std::string>());
+  const auto location = savepoint["location"].get<std::string>();
+  CHECK(location.starts_with(target + "/savepoint-"));
+  const auto told = cluster.get(path + "/checkpoints")["latest"]["savepoint"];
+  CHECK(told["external_path"] == location);
+  CHECK(told["checkpoint_type"] == "SAVEPOINT");
+  CHECK(told["savepointFormat"] == "NATIVE");
+
+  const std::string own(32, 'a');
+  const auto stopped =
+      cluster.call("POST", path + "/stop", R"({"drain": true, "triggerId": ")" + own + R"("})");
+  CHECK(json::parse(stopped.body)["request-id"] == own);
+  CHECK(std::filesystem::exists(outcome_of(own)["location"].get<std::string>() + "/_metadata"));
+  CHECK(cluster.wait_for(*job, "finished"));
+  const auto late = cluster.call("POST", path + "/savepoints");
+  CHECK(late.status == 409);
+}
+
+TEST_CASE("a savepoint that failed is told with its cause") {
+  rest_cluster cluster;
+  cluster.add_executor(2);
+  auto graph = checkpointed(7);
+  graph.checkpoints.timeout_ms = 300;
+  graph.checkpoints.tolerable_failures = -1;
+  const auto job = cluster.client->submit(graph);
+  REQUIRE(cluster.run_until_running(4));
+  REQUIRE(cluster.wait_for(*job, "running"));
+  cluster.tasks.acknowledges = false;
+
+  const auto path = "/jobs/" + to_string(*job) + "/savepoints";
+  const auto request =
+      json::parse(cluster.call("POST", path).body)["request-id"].get<std::string>();
+  for (int i = 0; i < 20; ++i)
+    cluster.node->advance(std::chrono::milliseconds(100));
+
+  const auto told = cluster.get(path + "/" + request);
+  CHECK(told["status"]["id"] == "COMPLETED");
+  CHECK(told["operation"]["failure-cause"]["class"] == "checkpoint_expired");
 }
 
 TEST_CASE("all actors are seen, and one by one; a node that does not answer is silent") {
@@ -196,6 +264,11 @@ TEST_CASE("what cannot be is refused in words") {
       {"GET", "/v1/jobs/00000000000000070000000000000008/exceptions", 404},
       {"PATCH", "/jobs/00000000000000070000000000000008", 404},
       {"PATCH", "/jobs/00000000000000070000000000000008?mode=pause", 400},
+      {"POST", "/jobs/00000000000000070000000000000008/savepoints", 404},
+      {"POST", "/jobs/00000000000000070000000000000008/stop", 404},
+      {"GET", "/jobs/00000000000000070000000000000008/savepoints/00000000000000070000000000000008",
+       404},
+      {"GET", "/jobs/00000000000000070000000000000008/savepoints/1", 400},
   };
   for (const auto& each : rows) {
     CAPTURE(each.target);

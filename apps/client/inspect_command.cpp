@@ -1,0 +1,58 @@
+#include "apps/client/inspect_command.hpp"
+
+#include "apps/client/job_commands.hpp"
+#include "apps/client/savepoint_text.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+namespace headrace::client {
+namespace {
+
+result<std::string> describe(const inspect_options& options) {
+  const auto files = make_local_file_system();
+  HEADRACE_TRY(const auto from, processor::savepoint_reader::open(*files, options.path));
+  std::vector<operator_id> wanted;
+  if (options.of_operator.empty()) {
+    for (const auto& [id, one] : from.content().operators)
+      wanted.push_back(id);
+  } else {
+    HEADRACE_TRY(const auto id, from.find(options.of_operator));
+    wanted.push_back(id);
+  }
+  if (options.state.empty()) {
+    std::vector<processor::operator_summary> operators;
+    for (const auto& id : wanted) {
+      HEADRACE_TRY(auto one, from.summarize(id));
+      operators.push_back(std::move(one));
+    }
+    return options.is_json ? savepoint_as_json(from.content(), operators)
+                           : savepoint_as_text(from.content(), operators);
+  }
+  std::string known;
+  for (const auto& id : wanted) {
+    HEADRACE_TRY(const auto one, from.describe(id));
+    for (const auto& state : one.states) {
+      if (state.name == options.state)
+        return entries_as_json(from, id, state, options.rows_max);
+      known += "\n  `" + state.name + "` of " + one.name;
+    }
+  }
+  return error(errc::state_not_found,
+               "savepoint has no such state: `" + options.state + "`; there are" + known);
+}
+
+} // namespace
+
+int run_inspect(const inspect_options& options) {
+  const auto text = describe(options);
+  if (!text) {
+    std::fprintf(stderr, "headrace: %s\n", to_string(text.error()).c_str());
+    return text.error().code == errc::bad_usage ? bad_usage : failed;
+  }
+  std::fputs(text->c_str(), stdout);
+  return done;
+}
+
+} // namespace headrace::client

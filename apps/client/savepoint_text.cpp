@@ -1,0 +1,160 @@
+#include "apps/client/savepoint_text.hpp"
+
+#include "apps/client/text_table.hpp"
+#include "apps/client/value_json.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <utility>
+
+namespace headrace::client {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string line_of(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+}
+
+std::string type_of(const processor::state_summary& state) {
+  if (!state.description)
+    return "-";
+  const auto& described = *state.description;
+  if (described.kind == state::table_kind::map)
+    return described.entry_key_type.to_sql() + " → " + described.value_type.to_sql();
+  return described.value_type.to_sql();
+}
+
+std::string_view kind_of(const state::completed_checkpoint& content) {
+  return content.kind == state::checkpoint_kind::savepoint ? "savepoint" : "checkpoint";
+}
+
+json entry_json(const state::state_description& described, const processor::keyed_piece& piece,
+                std::size_t row) {
+  const auto& entry = piece.entries[row];
+  json out;
+  out["key"] = row_json(piece.keys, row);
+  if (entry.space != 0)
+    out["namespace"] = entry.space;
+  if (described.kind == state::table_kind::map)
+    out["entry"] = value_json(entry.entry_key, described.entry_key_type);
+  switch (described.kind) {
+  case state::table_kind::list:
+    out["value"] = elements_json(entry.value, described.value_type, described.ttl_ms > 0);
+    break;
+  case state::table_kind::timers:
+    out["times"] = times_json(entry.value);
+    break;
+  case state::table_kind::operator_rows:
+    out["value"] = described.layout.is_variable() ? value_json(entry.value, described.value_type)
+                                                  : json(hex_of(entry.value));
+    break;
+  default:
+    out["value"] = value_json(entry.value, described.value_type);
+  }
+  return out;
+}
+
+} // namespace
+
+std::string savepoint_as_text(const state::completed_checkpoint& content,
+                              const std::vector<processor::operator_summary>& operators) {
+  std::string out = std::string(kind_of(content)) + ' ' + std::to_string(content.id) + " of job " +
+                    to_string(content.job) + ": " + content.directory + "\n\n";
+  std::vector<std::vector<std::string>> rows = {
+      {"OPERATOR", "UID", "SUBTASKS", "STATE", "KIND", "KEYS", "ROWS", "BYTES", "TYPE"}};
+  std::string notes;
+  for (const auto& one : operators) {
+    const auto uid = one.uid.empty() ? "- (id " + to_string(one.id) + ")" : one.uid;
+    const auto subtasks =
+        std::to_string(one.parallelism) + " of " + std::to_string(one.max_parallelism);
+    const auto add = [&](std::vector<std::string> cells) {
+      std::vector<std::string> row = {one.name, uid, subtasks};
+      row.insert(row.end(), cells.begin(), cells.end());
+      rows.push_back(std::move(row));
+    };
+    for (const auto& state : one.states)
+      add({state.name, state.kind, state.description ? std::to_string(state.keys) : "-",
+           std::to_string(state.rows), std::to_string(state.bytes), type_of(state)});
+    if (one.coordinator_bytes > 0)
+      add({"-", "coordinator", "-", "-", std::to_string(one.coordinator_bytes), "-"});
+    for (const auto& form : one.native_forms)
+      notes += one.name + ": keyed state is in the form " + form +
+               ", which only that backend reads; a savepoint of type canonical shows it\n";
+    if (one.states.empty() && one.coordinator_bytes == 0 && one.native_forms.empty())
+      add({"-", "-", "-", "-", "-", "-"});
+    if (one.key_type != nullptr)
+      notes += one.name + ": keys are " + one.key_type->to_sql() + '\n';
+  }
+  return out + text_table(rows) + (notes.empty() ? "" : "\n" + notes);
+}
+
+std::string savepoint_as_json(const state::completed_checkpoint& content,
+                              const std::vector<processor::operator_summary>& operators) {
+  json out;
+  out["kind"] = kind_of(content);
+  out["id"] = content.id;
+  out["job"] = to_string(content.job);
+  out["path"] = content.directory;
+  out["triggered"] = content.triggered_ms;
+  out["completed"] = content.completed_ms;
+  out["bytes"] = content.size_bytes();
+  out["operators"] = json::array();
+  for (const auto& one : operators) {
+    json states = json::array();
+    for (const auto& state : one.states) {
+      json described;
+      described["name"] = state.name;
+      described["kind"] = state.kind;
+      if (state.description) {
+        described["type"] = state.description->value_type.to_sql();
+        if (state.description->kind == state::table_kind::map)
+          described["entryKeyType"] = state.description->entry_key_type.to_sql();
+        if (state.description->ttl_ms > 0)
+          described["ttl"] = state.description->ttl_ms;
+        described["keys"] = state.keys;
+      }
+      described["rows"] = state.rows;
+      described["bytes"] = state.bytes;
+      states.push_back(std::move(described));
+    }
+    json described;
+    described["id"] = to_string(one.id);
+    described["uid"] = one.uid.empty() ? json(nullptr) : json(one.uid);
+    described["name"] = one.name;
+    described["parallelism"] = one.parallelism;
+    described["maxParallelism"] = one.max_parallelism;
+    described["keyType"] = one.key_type == nullptr ? json(nullptr) : json(one.key_type->to_sql());
+    described["storedBytes"] = one.stored_bytes;
+    described["coordinatorBytes"] = one.coordinator_bytes;
+    described["nativeForms"] = one.native_forms;
+    described["states"] = std::move(states);
+    out["operators"].push_back(std::move(described));
+  }
+  return line_of(out);
+}
+
+result<std::string> entries_as_json(const processor::savepoint_reader& from, const operator_id& of,
+                                    const processor::state_summary& state, std::size_t rows_max) {
+  std::string out;
+  std::size_t rows = 0;
+  if (!state.description) {
+    HEADRACE_CHECK(from.read_elements(of, state.name, [&](byte_view element) -> result<bool> {
+      if (rows == rows_max)
+        return false;
+      out += line_of({{"element", hex_of(element)}});
+      return ++rows < rows_max;
+    }));
+    return out;
+  }
+  HEADRACE_CHECK(
+      from.read(of, state.name, [&](const processor::keyed_piece& piece) -> result<bool> {
+        for (std::size_t row = 0; row < piece.entries.size() && rows < rows_max; ++row, ++rows)
+          out += line_of(entry_json(*state.description, piece, row));
+        return rows < rows_max;
+      }));
+  return out;
+}
+
+} // namespace headrace::client

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "libactors/base/result.hpp"
+#include "libprocessor/savepoint_reader.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace headrace::client {
+
+// How `headrace savepoint inspect` prints what is in a savepoint. Pure, but for reading it.
+
+/// All operators and their states: a table, or one JSON object.
+std::string savepoint_as_text(const state::completed_checkpoint& content,
+                              const std::vector<processor::operator_summary>& operators);
+std::string savepoint_as_json(const state::completed_checkpoint& content,
+                              const std::vector<processor::operator_summary>& operators);
+
+/// The entries of one state, a JSON object a line, at most so many.
+/// @errors as savepoint_reader::read
+result<std::string> entries_as_json(const processor::savepoint_reader& from, const operator_id& of,
+                                    const processor::state_summary& state, std::size_t rows_max);
+
+} // namespace headrace::client
