@@ -17,6 +17,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <tuple>
 
@@ -38,7 +39,8 @@ struct faults {
   bool throw_next = false;
 };
 
-result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run_options& options) {
+result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run_options& options,
+                                int parallelism) {
   api::environment env;
   env.set_job_name("windowed");
   env.enable_checkpointing(std::chrono::milliseconds(100),
@@ -57,7 +59,7 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
     findings.collect();
   else
     findings.sink_to(api::file_sink::csv("/output"));
-  return api::build_job(env, 4);
+  return api::build_job(env, parallelism);
 }
 
 /// Gives the code of the one job that the test describes.
@@ -69,8 +71,43 @@ public:
     return code_;
   }
 
+  void set(std::shared_ptr<const graph::job_code> code) { code_ = std::move(code); }
+
 private:
   std::shared_ptr<const graph::job_code> code_;
+};
+
+/// Stops a job with a savepoint: again, until that has succeeded.
+class stopper {
+public:
+  stopper(scheduler::job_client& client, const job_id& job, random_source& random, bool drains)
+      : client_(client), job_(job), random_(random) {
+    wish_.target_directory = "/savepoints";
+    wish_.stop = drains ? graph::savepoint_stop::drain : graph::savepoint_stop::suspend;
+  }
+  /// @returns the savepoint's path, once the job has ended with it
+  std::optional<std::string> look() {
+    if (trigger_) {
+      const auto known = client_.savepoint_status(job_, *trigger_);
+      if (known && !*known)
+        return std::nullopt;
+      trigger_.reset();
+      if (known)
+        return (**known).path;
+    }
+    const auto trigger = random_.next_id<savepoint_trigger_id>();
+    if (client_.trigger_savepoint(job_, trigger, wish_))
+      trigger_ = trigger;
+    return std::nullopt;
+  }
+  bool is_waiting() const { return trigger_.has_value(); }
+
+private:
+  scheduler::job_client& client_;
+  job_id job_;
+  random_source& random_;
+  scheduler::savepoint_wish wish_;
+  std::optional<savepoint_trigger_id> trigger_;
 };
 
 /// Disturbs a running cluster.
@@ -155,6 +192,13 @@ void read_output(testing_file_system& files, const windowed_input& input, run_ou
   out.windows_before_end = static_cast<int>(windows.size());
 }
 
+int count_unfinal(testing_file_system& files) {
+  const auto paths = files.paths();
+  return static_cast<int>(std::count_if(paths.begin(), paths.end(), [](const auto& path) {
+    return path.starts_with("/output/.part-");
+  }));
+}
+
 /// A client that fetches the rows of the job's collecting sink.
 class row_fetcher {
 public:
@@ -202,6 +246,27 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Submits the job anew, to run on from a savepoint. @returns what failed; empty: nothing
+std::string run_on(scheduler::job_client& client, testing_loader& loader,
+                   const std::shared_ptr<faults>& shared, const run_options& options,
+                   random_source& random, const std::string& savepoint, api::built_job& job) {
+  auto next = describe(shared, options, options.restored_parallelism);
+  if (!next)
+    return to_string(next.error());
+  loader.set(next->code);
+  next->graph.id = random.next_id<job_id>();
+  next->graph.checkpoints.restore_from = savepoint;
+  const auto submitted = client.submit(next->graph);
+  if (!submitted)
+    return to_string(submitted.error());
+  job = std::move(*next);
+  return {};
+}
+
+} // namespace
+
 windowed_input make_windowed_input(int files, int rows) {
   windowed_input out;
   const auto random = make_seeded_random(42);
@@ -243,7 +308,7 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
     files.put("/input/events-" + std::to_string(i) + ".csv", input.files[i]);
 
   const auto shared = std::make_shared<faults>();
-  auto job = describe(shared, options);
+  auto job = describe(shared, options, options.parallelism);
   if (!job) {
     out.failure = to_string(job.error());
     return out;
@@ -274,6 +339,9 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
   std::int64_t checkpoint_needed = 1;
   std::set<std::int64_t> restored;
   std::uint64_t next_disturbance = 0;
+  std::optional<stopper> stop;
+  const auto stop_after = static_cast<checkpoint_id>(2 + random->below(9));
+  bool is_stopped = options.restored_parallelism == 0;
   while (node->steps() < steps_max) {
     for (int i = 0; i < 500; ++i) {
       if (!node->run_once() && !node->advance_to_next_timer())
@@ -297,6 +365,25 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
     }
     if (status->restored_checkpoint > 0)
       restored.insert(status->restored_checkpoint);
+    if (!is_stopped && !stop && status->last_checkpoint >= stop_after)
+      stop.emplace(cluster.client(), job->graph.id, *random, options.drains);
+    if (stop) {
+      if (const auto path = stop->look()) {
+        stop.reset();
+        is_stopped = true;
+        read_output(files, input, out);
+        out.rows_at_stop = out.rows.size();
+        out.unfinal_at_stop = count_unfinal(files);
+        out.rows.clear();
+        out.failure = run_on(cluster.client(), loader, shared, options, *random, *path, *job);
+        if (!out.failure.empty())
+          break;
+        checkpoint_needed = 1;
+        continue;
+      }
+      if (scheduler::is_terminal(status->state) && stop->is_waiting())
+        continue; // it is about to say so
+    }
     if (options.collect && !scheduler::is_terminal(status->state)) {
       out.windows_before_end = rows.windows();
       rows.fetch(out);

@@ -36,6 +36,11 @@ struct run_options {
   std::string state_backend = {}; ///< empty: the usual one
   bool full_disk = false;         ///< each disturbance is a disk that is full for a while
   bool clock_jumps = false; ///< each disturbance is a wall clock that is set by up to two days
+  int parallelism = 4;
+  /// Stops the job with a savepoint in the middle, and runs it on from that with so many subtasks;
+  /// 0: does not.
+  int restored_parallelism = 0;
+  bool drains = false; ///< and lets event time end before the savepoint
 };
 
 struct run_outcome {
@@ -47,6 +52,8 @@ struct run_outcome {
   int restored_checkpoints = 0; ///< restarts that began from a completed checkpoint
   int windows_before_end = 0;   ///< committed, or given to the client, before the end of input
   std::uint64_t late_rows = 0;
+  std::size_t rows_at_stop = 0; ///< that were final when the job was stopped
+  int unfinal_at_stop = 0;      ///< files of the sink that were not final then
   std::uint64_t steps = 0;
 };
 
