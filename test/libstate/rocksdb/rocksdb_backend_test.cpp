@@ -3,6 +3,7 @@
 #include "test/libstate/state_fixture.hpp"
 #include "test/support/batches.hpp"
 #include "test/support/seed.hpp"
+#include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libactors/base/random.hpp"
 
 #include <doctest/doctest.h>
@@ -177,6 +178,37 @@ TEST_CASE_FIXTURE(rocksdb_fixture, "a restored backend shares the files of its o
   const auto from_other = make(number_type());
   check_ok(from_other->restore({foreign}));
   for (const auto& path : paths_of(store(*from_other, "s3")))
+    CHECK(path.starts_with("shared/"));
+}
+
+TEST_CASE_FIXTURE(rocksdb_fixture, "a native savepoint has all its files to itself") {
+  auto backend = make(number_type());
+  sum_model model;
+  write(*backend, 0, 5000, 1, &model);
+  const auto first = store(*backend, "s1");
+  backend->notify_completed(1);
+
+  const auto storage = make_file_checkpoint_storage(files, "/checkpoints", job_id{1, 2});
+  check_ok(storage->begin_savepoint("/savepoint"));
+  const auto target = take(storage->open("/savepoint", {}, true));
+  const auto saved = take(snapshot(*backend, 2)->run(*target));
+  check_ok(target->finish());
+
+  REQUIRE(!saved.shared.empty());
+  CHECK(saved.segment.path.starts_with("/savepoint/"));
+  for (const auto& path : paths_of(saved))
+    CHECK(path.starts_with("/savepoint/"));
+  CHECK(paths_of(store(*snapshot(*backend, 3), "s3")) == paths_of(first));
+
+  backend.reset();
+  for (const auto& path : files.paths()) {
+    if (!path.starts_with("/savepoint/"))
+      check_ok(files.remove(path));
+  }
+  const auto restored = make(number_type());
+  check_ok(restored->restore({saved}));
+  CHECK(read(*restored) == model);
+  for (const auto& path : paths_of(store(*restored, "s4")))
     CHECK(path.starts_with("shared/"));
 }
 
