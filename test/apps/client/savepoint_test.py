@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import urllib.error
 import urllib.request
 
 HEADRACE, DETECTOR, WORDS, SEED = sys.argv[1:5]
@@ -28,6 +29,13 @@ class RunningJob:
         self.process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
+        try:
+            self.await_running()
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def await_running(self):
         for line in self.process.stderr:
             found = re.match(r"REST interface: (\S+)", line)
             if found:
@@ -35,7 +43,7 @@ class RunningJob:
                 break
         else:
             raise AssertionError("the run has told no REST interface")
-        self.job = self.until(lambda: self.get("/jobs")["jobs"])[0]["id"]
+        self.job = self.until(self.jobs)[0]["id"]
         self.until(lambda: self.get(f"/jobs/{self.job}")["state"] == "RUNNING")
 
     def __enter__(self):
@@ -50,6 +58,14 @@ class RunningJob:
         request = urllib.request.Request(self.base + path, data, method=method)
         with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
             return json.load(answer)
+
+    def jobs(self):
+        try:
+            return self.get("/jobs")["jobs"]
+        except urllib.error.HTTPError as error:
+            if error.code != 503:  # no dispatcher leads yet
+                raise
+            return None
 
     def get(self, path):
         return self.call("GET", path)

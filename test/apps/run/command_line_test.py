@@ -90,7 +90,7 @@ class Words(unittest.TestCase):
     def test_an_unknown_command_is_told_with_the_nearest(self):
         said = self.refused("bogus")
         self.assertIn("bogus", said)
-        self.assertIn("jobs, info, cancel, stop, actors", said)
+        self.assertIn("jobs, info, cancel, stop, savepoint, checkpoints, actors", said)
         self.assertIn("did you mean jobs", self.refused("job"))
         self.assertIn("did you mean cancel", self.refused("cancle", "0123", "--json"))
         self.assertIn("there is no option --jsno", self.refused("--jsno"))

@@ -106,8 +106,8 @@ TEST_CASE("elements of all kinds come back, batches of all types, compressed or 
       CHECK(back->elements[i].index() == elements[i].index());
     CHECK(std::get<graph::watermark>(back->elements[1]) == std::get<graph::watermark>(elements[1]));
     CHECK(std::get<graph::barrier>(back->elements[3]) == std::get<graph::barrier>(elements[3]));
-    CHECK(std::get<graph::latency_marker>(back->elements[4]) ==
-          std::get<graph::latency_marker>(elements[4]));
+    CHECK(std::get<graph::latency_marker>(back->elements[5]) ==
+          std::get<graph::latency_marker>(elements[5]));
   }
 }
 
