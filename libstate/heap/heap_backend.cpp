@@ -58,8 +58,7 @@ result<heap_backend::state_entry*> heap_backend::open(const state_description& w
 status heap_backend::rebuild_with(state_entry& entry, const state_description& wanted,
                                   const value_migration* migration) {
   if (entry.has_handle())
-    return error(errc::incompatible_state, "state was opened before, otherwise: `" + wanted.name +
-                                               "`; a state has one type and one TTL");
+    return opened_otherwise(wanted.name);
   const auto& before = entry.description();
   const auto now = setup_.time == nullptr ? 0 : setup_.time->wall_ms();
   auto made = make_entry(wanted);

@@ -11,15 +11,4 @@ void copy_unexpired(byte_view elements, std::int64_t ttl_ms, std::int64_t now_ms
   });
 }
 
-void restamp_elements(byte_view elements, bool has_stamps, bool wants_stamps, std::int64_t now_ms,
-                      byte_string& out) {
-  out.clear();
-  byte_writer to(out);
-  for_each_element(elements, has_stamps, [&](std::int64_t stamp, byte_view, byte_view element) {
-    if (wants_stamps)
-      to.put(has_stamps ? stamp : now_ms);
-    to.put_bytes(element);
-  });
-}
-
 } // namespace headrace::state

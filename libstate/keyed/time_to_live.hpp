@@ -39,8 +39,4 @@ void for_each_element(byte_view elements, bool has_stamps, Visit visit) {
 /// Copies the elements of a list that have not expired. `elements` has stamps.
 void copy_unexpired(byte_view elements, std::int64_t ttl_ms, std::int64_t now_ms, byte_string& out);
 
-/// Copies the elements of a list into the form with or without stamps.
-void restamp_elements(byte_view elements, bool has_stamps, bool wants_stamps, std::int64_t now_ms,
-                      byte_string& out);
-
 } // namespace headrace::state

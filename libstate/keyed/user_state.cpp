@@ -13,4 +13,9 @@ state_description describe_user_state(const graph::state_descriptor& declared, t
   return out;
 }
 
+error opened_otherwise(const std::string& name) {
+  return {errc::incompatible_state,
+          "state was opened before, otherwise: `" + name + "`; a state has one type and one TTL"};
+}
+
 } // namespace headrace::state

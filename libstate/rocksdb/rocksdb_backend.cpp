@@ -1,25 +1,14 @@
 #include "libstate/rocksdb/rocksdb_backend.hpp"
 
-#include "libstate/keyed/time_to_live.hpp"
 #include "libstate/keyed/user_state.hpp"
 #include "libstate/rocksdb/rocksdb_snapshot_jobs.hpp"
-#include "libstate/rocksdb/rocksdb_status.hpp"
+#include "libstate/rocksdb/row_rewriting.hpp"
 #include "libgraph/function/failure.hpp"
 #include "libactors/base/assert.hpp"
 
-#include <rocksdb/write_batch.h>
-
-#include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace headrace::state {
-
-namespace {
-
-constexpr std::size_t copied_bytes = std::size_t{1} << 20U; ///< in one write batch
-
-} // namespace
 
 rocksdb_backend::rocksdb_backend(keyed_backend_setup setup, std::shared_ptr<rocksdb_memory> memory)
     : setup_(std::move(setup)), memory_(std::move(memory)) {}
@@ -58,7 +47,8 @@ void rocksdb_backend::make_table(state_entry& entry) {
                                         setup_.groups, entry.description);
 }
 
-result<rocksdb_backend::state_entry*> rocksdb_backend::open(const state_description& wanted) {
+result<rocksdb_backend::state_entry*> rocksdb_backend::open(const state_description& wanted,
+                                                            const byte_string& defaults) {
   HEADRACE_ASSERT(wanted.layout.fixed_bytes % 8 == 0 &&
                       wanted.layout.fixed_bytes <= value_layout::fixed_bytes_max,
                   "fixed values are words, few");
@@ -71,60 +61,40 @@ result<rocksdb_backend::state_entry*> rocksdb_backend::open(const state_descript
     make_table(made);
     return &states_.emplace(wanted.name, std::move(made)).first->second;
   }
-  HEADRACE_CHECK(check_compatible(found->second.description, wanted));
-  if (found->second.description.ttl_ms != wanted.ttl_ms)
-    HEADRACE_CHECK(change_ttl(found->second, wanted));
+  const auto& stored = found->second.description;
+  HEADRACE_TRY(const auto fit, check_migratable(stored, wanted));
+  if (fit == state_fit::migrating) {
+    const value_migration migration(stored.value_type, wanted.value_type, defaults);
+    HEADRACE_CHECK(change(found->second, wanted, &migration));
+  } else if (stored.ttl_ms != wanted.ttl_ms) {
+    HEADRACE_CHECK(change(found->second, wanted, nullptr));
+  }
   return &found->second;
 }
 
-/// Gives a restored state another TTL. Values that had no stamp begin to age now.
-status rocksdb_backend::change_ttl(state_entry& entry, const state_description& wanted) {
-  HEADRACE_ASSERT(!entry.has_handle(), "a state is opened with one TTL");
-  if ((entry.description.ttl_ms > 0) == (wanted.ttl_ms > 0)) {
+/// Gives a restored state another TTL, or values of another type (`migration`; null: the same).
+/// Values that had no stamp begin to age now.
+status rocksdb_backend::change(state_entry& entry, const state_description& wanted,
+                               const value_migration* migration) {
+  if (entry.has_handle())
+    return opened_otherwise(wanted.name);
+  if (migration == nullptr && (entry.description.ttl_ms > 0) == (wanted.ttl_ms > 0)) {
     entry.description = wanted;
     entry.expires->set_ttl(wanted.ttl_ms);
     return {};
   }
   auto made = describe(wanted, entry.generation + 1);
   HEADRACE_TRY(made.family, instance_->make(family_of(made)));
-  HEADRACE_CHECK(copy_restamped(entry, made));
+  const auto now = setup_.time == nullptr ? 0 : setup_.time->wall_ms();
+  auto rewritten = rewrite_rows(*instance_, entry.family, made.family,
+                                {entry.description, made.description, migration, now});
+  if (!rewritten) {
+    static_cast<void>(instance_->drop(family_of(made).name).has_value());
+    return rewritten;
+  }
   const auto before = family_of(entry).name;
   entry = std::move(made);
   return instance_->drop(before);
-}
-
-status rocksdb_backend::copy_restamped(const state_entry& from, const state_entry& to) {
-  const bool had = from.description.ttl_ms > 0;
-  const bool wants = to.description.ttl_ms > 0;
-  const auto now = setup_.time == nullptr ? 0 : setup_.time->wall_ms();
-  rocksdb::WriteBatch batch;
-  byte_string value;
-  byte_string elements;
-  const std::unique_ptr<rocksdb::Iterator> row(
-      instance_->db().NewIterator(rocksdb::ReadOptions(), from.family));
-  for (row->SeekToFirst(); row->Valid(); row->Next()) {
-    auto content = to_view(row->value());
-    std::int64_t stamp = now;
-    if (had && content.size() >= stamp_bytes) {
-      std::memcpy(&stamp, content.data(), sizeof(stamp));
-      content.remove_prefix(stamp_bytes);
-    }
-    if (from.description.kind == table_kind::list) {
-      restamp_elements(content, had, wants, now, elements);
-      content = elements;
-    }
-    value.clear();
-    if (wants)
-      byte_writer(value).put(stamp);
-    value.append(content);
-    HEADRACE_CHECK(to_status(batch.Put(to.family, row->key(), value), "write"));
-    if (batch.GetDataSize() > copied_bytes) {
-      HEADRACE_CHECK(instance_->write(batch));
-      batch.Clear();
-    }
-  }
-  HEADRACE_CHECK(to_status(row->status(), "read"));
-  return instance_->write(batch);
 }
 
 result<keyed_table*> rocksdb_backend::open_table(const state_description& wanted) {
@@ -136,7 +106,7 @@ result<keyed_table*> rocksdb_backend::open_table(const state_description& wanted
 
 rocksdb_backend::state_entry&
 rocksdb_backend::open_for_user(const graph::state_descriptor& descriptor, table_kind kind) {
-  auto opened = open(describe_user_state(descriptor, kind));
+  auto opened = open(describe_user_state(descriptor, kind), descriptor.default_value);
   if (!opened)
     throw graph::failure(std::move(opened).error());
   return **opened;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libstate/backend/keyed_backend.hpp"
+#include "libstate/keyed/value_migration.hpp"
 #include "libstate/rocksdb/native_format.hpp"
 #include "libstate/rocksdb/rocksdb_instance.hpp"
 #include "libstate/rocksdb/rocksdb_states.hpp"
@@ -53,7 +54,7 @@ private:
   /// One state: its column family; an operator's table, or a user's handles.
   struct state_entry {
     state_description description;
-    std::uint32_t generation = 0; ///< of the column family: it is another after a change of TTL
+    std::uint32_t generation = 0; ///< of the column family: it is another after a change
     rocksdb::ColumnFamilyHandle* family = nullptr;
     std::shared_ptr<expiry> expires;
     std::unique_ptr<rocksdb_table> table;
@@ -67,9 +68,10 @@ private:
   rocksdb_instance::family family_of(const state_entry& entry) const;
   state_entry describe(const state_description& description, std::uint32_t generation) const;
   void make_table(state_entry& entry);
-  result<state_entry*> open(const state_description& wanted);
-  status change_ttl(state_entry& entry, const state_description& wanted);
-  status copy_restamped(const state_entry& from, const state_entry& to);
+  /// @param defaults  see value_migration
+  result<state_entry*> open(const state_description& wanted, const byte_string& defaults = {});
+  status change(state_entry& entry, const state_description& wanted,
+                const value_migration* migration);
   state_entry& open_for_user(const graph::state_descriptor& descriptor, table_kind kind);
   state_place place_of(const state_entry& entry);
   snapshot_header make_header() const;

@@ -2,11 +2,11 @@
 #include "libstate/rocksdb/rocksdb_backend.hpp"
 #include "libstate/rocksdb/rocksdb_status.hpp"
 #include "libstate/rocksdb/row_key.hpp"
+#include "libstate/rocksdb/sorted_import.hpp"
 #include "libstate/snapshot/snapshot_reader.hpp"
 #include "libactors/base/assert.hpp"
 
 #include <rocksdb/convenience.h>
-#include <rocksdb/sst_file_writer.h>
 #include <rocksdb/write_batch.h>
 
 #include <algorithm>
@@ -149,7 +149,6 @@ public:
       : into_(&into), from_(&from), groups_(groups) {}
 
   status add(const state_entry& source, const state_entry& target) {
-    const auto path = into_->setup_.local_directory + "/import.sst";
     const auto first = row_key::start_of_group(groups_.first);
     const auto end = row_key::start_of_group(groups_.end);
     const auto upper = to_slice(end);
@@ -157,23 +156,11 @@ public:
     reading.iterate_upper_bound = &upper;
     reading.fill_cache = false;
     const std::unique_ptr<rocksdb::Iterator> row(from_->db().NewIterator(reading, source.family));
-    row->Seek(to_slice(first));
+    sorted_import rows(*into_->instance_, target.family);
+    for (row->Seek(to_slice(first)); row->Valid(); row->Next())
+      HEADRACE_CHECK(rows.add(to_view(row->key()), to_view(row->value())));
     HEADRACE_CHECK(to_status(row->status(), "read a snapshot"));
-    if (!row->Valid())
-      return {};
-    rocksdb::Options options(
-        into_->instance_->db().GetDBOptions(),
-        make_family_options(*into_->memory_, target.description.kind, target.expires));
-    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options, target.family);
-    HEADRACE_CHECK(to_status(writer.Open(path), "create " + path));
-    for (; row->Valid(); row->Next())
-      HEADRACE_CHECK(to_status(writer.Put(row->key(), row->value()), "write " + path));
-    HEADRACE_CHECK(to_status(row->status(), "read a snapshot"));
-    HEADRACE_CHECK(to_status(writer.Finish(), "finish " + path));
-    rocksdb::IngestExternalFileOptions taking;
-    taking.move_files = true;
-    return to_status(into_->instance_->db().IngestExternalFile(target.family, {path}, taking),
-                     "take in " + path);
+    return rows.finish();
   }
 
 private:

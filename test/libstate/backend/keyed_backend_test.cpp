@@ -340,7 +340,7 @@ STATE_TEST_CASE(state_fixture, "another kind or type of a restored state is refu
   CHECK(rekeyed->restore({handle}).error().code == errc::incompatible_state);
 }
 
-TEST_CASE_FIXTURE(state_fixture, "values of another type are rewritten when that loses nothing") {
+STATE_TEST_CASE(state_fixture, "values of another type are rewritten when that loses nothing") {
   const auto of_type = [](auto kind, const graph::logical_type& type, std::int64_t ttl_ms = 0) {
     auto out = described("s" + std::to_string(static_cast<int>(kind)), kind, ttl_ms);
     out.value_type = type.not_null();
@@ -392,7 +392,7 @@ TEST_CASE_FIXTURE(state_fixture, "values of another type are rewritten when that
   CHECK_THROWS_AS(again->map(of_type(kind::map, old_row)), graph::failure);
 }
 
-TEST_CASE_FIXTURE(state_fixture, "a restored value that is none of its type is refused by name") {
+STATE_TEST_CASE(state_fixture, "a restored value that is none of its type is refused by name") {
   const auto backend = make(number_type());
   key_batch keys(backend->key(), max_parallelism);
   keys.assign(numbers({1}), column_0);
@@ -411,6 +411,28 @@ TEST_CASE_FIXTURE(state_fixture, "a restored value that is none of its type is r
   } catch (const graph::failure& failed) {
     CHECK(failed.cause().code == errc::corrupt_snapshot);
     CHECK(failed.cause().message.find("`v`") != std::string::npos);
+  }
+}
+
+STATE_TEST_CASE(state_fixture, "a state that is opened twice has one type and one TTL") {
+  const auto backend = make(number_type());
+  auto wanted = described("v", graph::state_kind::value);
+  wanted.value_type = graph::logical_type::integer().not_null();
+  auto& value = backend->value(wanted);
+  CHECK(&backend->value(wanted) == &value);
+
+  auto wider = wanted;
+  wider.value_type = graph::logical_type::bigint().not_null();
+  auto aging = wanted;
+  aging.ttl_ms = 1000;
+  for (const auto& other : {wider, aging}) {
+    try {
+      backend->value(other);
+      FAIL("it was taken");
+    } catch (const graph::failure& failed) {
+      CHECK(failed.cause().code == errc::incompatible_state);
+      CHECK(failed.cause().message.find("`v`") != std::string::npos);
+    }
   }
 }
 
