@@ -10,7 +10,7 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 CODE_BLOCK = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 # A path in backticks that starts at the root: `libtask/input/watermark_valve.hpp`, `scripts/test`.
 NAMED_PATH = re.compile(
-    r"`((?:schema|libactors|libgraph|libstate|libtask|libscheduler|libprocessor|apps|test|bench|docs|tools"
+    r"`((?:schema|libactors|libgraph|libstate|libtask|libscheduler|apps|test|bench|docs|tools"
     r"|scripts|\.ci)/[\w./+-]*)`")
 
 

@@ -38,7 +38,7 @@ def check(path, build, compiler, root=ROOT):
 
 def main(build, *compiler):
     build = Path(build).resolve()
-    headers = [path for path in tracked("*.hpp") if not path.startswith("pch/")]
+    headers = tracked("*.hpp")
     jobs = int(os.environ.get("HEADRACE_JOBS", os.cpu_count() or 1))
     with ThreadPoolExecutor(jobs) as pool:
         complaints = list(pool.map(lambda path: check(path, build, list(compiler)), headers))

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "libstate/processor/savepoint_reader.hpp"
 #include "libactors/base/result.hpp"
-#include "libprocessor/savepoint_reader.hpp"
 
 #include <cstddef>
 #include <string>

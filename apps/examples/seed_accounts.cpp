@@ -5,7 +5,7 @@
 //     headrace run libfraud_detector.so --from-savepoint DIRECTORY
 //     seed_accounts read DIRECTORY
 
-#include "libprocessor/state_processor.hpp"
+#include "libstate/processor/state_processor.hpp"
 
 #include <cstdint>
 #include <cstdio>

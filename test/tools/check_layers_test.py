@@ -45,6 +45,8 @@ class LayersTest(unittest.TestCase):
     def test_the_front_end_is_hidden_from_the_runtime(self):
         self.refuses("libtask/task/task.cpp", '"libgraph/sql/parse/lexer.hpp"', "front end")
         self.refuses("libscheduler/job_master/x.cpp", '"libgraph/api/stream.hpp"', "front end")
+        self.refuses("libstate/heap/page.cpp", '"libgraph/api/stream.hpp"', "front end")
+        self.accepts("libstate/processor/x.hpp", '"libgraph/api/type_info.hpp"')
         self.accepts("apps/run/run.cpp", '"libgraph/api/stream.hpp"')
 
     def test_nothing_sees_tests_and_bench(self):

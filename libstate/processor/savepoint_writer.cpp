@@ -1,4 +1,4 @@
-#include "libprocessor/savepoint_writer.hpp"
+#include "libstate/processor/savepoint_writer.hpp"
 
 #include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libgraph/data/key_group.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "libstate/checkpoint/completed_checkpoint.hpp"
+#include "libstate/processor/keyed_state_writer.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/result.hpp"
-#include "libprocessor/keyed_state_writer.hpp"
 
 #include <cstdint>
 #include <memory>

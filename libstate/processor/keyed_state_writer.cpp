@@ -1,4 +1,4 @@
-#include "libprocessor/keyed_state_writer.hpp"
+#include "libstate/processor/keyed_state_writer.hpp"
 
 #include "libstate/snapshot/snapshot_writer.hpp"
 

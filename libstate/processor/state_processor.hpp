@@ -2,11 +2,11 @@
 
 /// Savepoints as data: writes one to begin a job with, reads what a job has stored.
 
+#include "libstate/processor/savepoint_reader.hpp"
+#include "libstate/processor/savepoint_writer.hpp"
 #include "libgraph/api/row_info.hpp"
 #include "libgraph/api/type_info.hpp"
 #include "libgraph/function/failure.hpp"
-#include "libprocessor/savepoint_reader.hpp"
-#include "libprocessor/savepoint_writer.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "libprocessor/savepoint_reader.hpp"
+#include "libstate/processor/savepoint_reader.hpp"
 
 #include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libstate/key/key_batch.hpp"

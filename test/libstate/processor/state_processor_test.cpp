@@ -1,4 +1,4 @@
-#include "libprocessor/state_processor.hpp"
+#include "libstate/processor/state_processor.hpp"
 
 #include "test/libstate/state_fixture.hpp"
 #include "test/support/seed.hpp"
@@ -76,7 +76,7 @@ private:
 
 } // namespace
 
-TEST_SUITE("processor/state_processor") {
+TEST_SUITE("state/processor/state_processor") {
 
 TEST_CASE_FIXTURE(state_fixture, "what was written is restored by a backend, and read again") {
   auto savepoint = take(savepoint_writer::create(files, "/s"));
@@ -225,6 +225,6 @@ TEST_CASE_FIXTURE(state_fixture, "a savepoint is whole after finish, and none be
   }
 }
 
-} // TEST_SUITE("processor/state_processor")
+} // TEST_SUITE("state/processor/state_processor")
 
 } // namespace headrace::processor
