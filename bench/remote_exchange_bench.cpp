@@ -123,7 +123,7 @@ private:
           .send(std::make_unique<connection_order>(
               link_accepted{std::move(offered->link), std::move(offered->events)}));
     else if (const auto* failed = std::get_if<channel_failed>(&report.content))
-      std::fprintf(stderr, "channel failed: %s\n", to_string(failed->cause).c_str());
+      task::fail("channel failed: " + to_string(failed->cause));
   }
   void on_stop(const error&) override { network_.take_links({}); }
   actors::actor_ref connection_to(const node_id& peer) {
@@ -147,8 +147,8 @@ private:
 
 class bench_producer final : public actors::endpoint {
 public:
-  bench_producer(exchange_directory& directory, const workload& work)
-      : directory_(directory), work_(work), batch_(make_batch(work.type)) {
+  bench_producer(exchange_directory& directory, const workload& work, std::promise<void>& found)
+      : directory_(directory), found_(found), work_(work), batch_(make_batch(work.type)) {
     partitioner_setup setup;
     setup.spec.kind = graph::partitioner_kind::forward;
     auto split = make_partitioner(std::move(setup));
@@ -156,7 +156,10 @@ public:
   }
 
 private:
-  void on_start() override { directory_.add(producer_attempt, self_ref()); }
+  void on_start() override {
+    directory_.add(producer_attempt, self_ref());
+    found_.set_value();
+  }
   void on_stop(const error&) override { directory_.remove(producer_attempt); }
   void on_mail(actors::mail_ptr content) override {
     if (static_cast<mail_kind>(content->kind()) == mail_kind::attach_consumer) {
@@ -187,6 +190,7 @@ private:
   }
 
   exchange_directory& directory_;
+  std::promise<void>& found_;
   const workload& work_;
   graph::record_batch batch_;
   std::unique_ptr<result_partition> partition_;
@@ -307,8 +311,10 @@ void produce(const workload& work, const actors::tls_files& tls, int to_consumer
              int from_consumer) {
   bench_node self(tls);
   std::promise<actors::actor_ref> unused;
-  self.spawn(std::make_unique<bench_producer>(self.directory, work), "producer",
+  std::promise<void> found;
+  self.spawn(std::make_unique<bench_producer>(self.directory, work, found), "producer",
              actors::placement::shared);
+  found.get_future().wait(); // nobody asks for it before it is there
   self.spawn(std::make_unique<bench_executor>(self.directory, *self.network, unused, node_id{}),
              "executor", actors::placement::control);
   const greeting me{self.under->environment().node, self.rpc->port()};

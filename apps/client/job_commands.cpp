@@ -47,12 +47,6 @@ result<job_id> find_job(scheduler::job_client& client, const std::string& digits
   return found.front();
 }
 
-/// Waits for the end of a job that was told to end.
-status await_end(scheduler::job_client& client, const job_id& job) {
-  const auto ended = client.wait(job, end_patience);
-  return ended ? status() : ended.error();
-}
-
 status print_job(scheduler::job_client& client, const job_id& job, bool is_json) {
   HEADRACE_TRY(const auto known, client.status(job));
   std::fputs((is_json ? job_as_json(known) : job_as_text(known, system_clock().wall_ms())).c_str(),
@@ -62,10 +56,11 @@ status print_job(scheduler::job_client& client, const job_id& job, bool is_json)
 
 status cancel(scheduler::job_client& client, const job_id& job, bool is_json) {
   HEADRACE_CHECK(client.cancel(job));
-  HEADRACE_CHECK(await_end(client, job));
+  HEADRACE_TRY(const auto ended, client.wait(job, end_patience));
   if (is_json)
     return print_job(client, job, true);
-  std::printf("canceled: %s\n", to_string(job).c_str());
+  std::printf("%s: %s\n", std::string(scheduler::name_of(ended.state)).c_str(),
+              to_string(job).c_str());
   return {};
 }
 

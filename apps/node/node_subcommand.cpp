@@ -1,12 +1,28 @@
 #include "apps/node/node_subcommand.hpp"
 
 #include "apps/cluster/process_settings.hpp"
+#include "libactors/base/text.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 
 namespace headrace::node {
+namespace {
+
+constexpr std::array<std::string_view, 3> roles{"jobmanager", "taskmanager", "standalone"};
+
+std::string check_role(const std::string& given) {
+  if (std::find(roles.begin(), roles.end(), given) != roles.end())
+    return {};
+  const auto nearest = nearest_name(given, roles);
+  return "no role " + given + (nearest.empty() ? "" : ", did you mean " + std::string(nearest)) +
+         "? A node is a jobmanager, a taskmanager, or standalone";
+}
+
+} // namespace
 
 node_subcommand::node_subcommand(CLI::App& app)
     : command_(app.add_subcommand("node", "Run a process of a cluster until it is told to stop")) {
@@ -19,7 +35,7 @@ node_subcommand::node_subcommand(CLI::App& app)
       "same storageDir runs them on.\n"
       "Exit code: 0 stopped, 1 failed, 2 bad usage.");
   command_->add_option("--role", role_, "What the process is; standalone: both in one")
-      ->check(CLI::IsMember({"jobmanager", "taskmanager", "standalone"}))
+      ->check(check_role)
       ->capture_default_str();
   command_->add_option("--config", config_, "A headrace.yaml with settings");
   command_->add_option("-D", defines_, "A setting: key=value (may come several times)")

@@ -64,18 +64,16 @@ std::string describe_progress(const scheduler::job_status& job, std::int64_t now
 
 std::optional<std::string> restart_news::next(const scheduler::job_status& job,
                                               std::int64_t now_ms) {
-  // A restart that waits for its delay counts as one.
-  const auto seen = job.restarts + (job.state == scheduler::job_state::restarting ? 1U : 0U);
-  if (seen <= told_ || job.failure.code == errc::none)
+  if (job.restarts <= told_ || job.failure.code == errc::none)
     return std::nullopt;
   std::vector<errc> codes;
   append_codes(job.failure, codes);
   if (codes == told_codes_ && now_ms - told_ms_ < same_cause_pause_ms)
     return std::nullopt;
-  told_ = seen;
+  told_ = job.restarts;
   told_ms_ = now_ms;
   told_codes_ = std::move(codes);
-  return "restart " + std::to_string(seen) + ", because " + to_string(job.failure);
+  return "restart " + std::to_string(job.restarts) + ", because " + to_string(job.failure);
 }
 
 void progress::clear_line() const {
@@ -90,6 +88,7 @@ void progress::show(const scheduler::job_status& job) {
     clear_line();
     std::fprintf(stderr, "%s: %s\n", job.name.c_str(), news->c_str());
     shown_.clear();
+    is_told_ = true;
   }
   const bool live = style_ == style::live;
   auto text = live ? describe_progress(job, system_clock().wall_ms())
@@ -97,9 +96,11 @@ void progress::show(const scheduler::job_status& job) {
                          (job.waiting_for.empty() ? "" : ", waiting for " + job.waiting_for);
   if (text == shown_)
     return;
-  const bool is_known = job.restarts > 0 && job.waiting_for.empty(); // its restarts are told above
-  if (!live && is_known)
+  // Its restarts are told above, not all of them; of those that are, also that it runs again.
+  const bool runs_again = job.state == scheduler::job_state::running && is_told_;
+  if (!live && job.restarts > 0 && job.waiting_for.empty() && !runs_again)
     return;
+  is_told_ = is_told_ && !runs_again;
   clear_line();
   if (live)
     std::fprintf(stderr, "%s: %s", job.name.c_str(), text.c_str());

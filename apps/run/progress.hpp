@@ -38,6 +38,7 @@ private:
   style style_;
   std::string shown_;
   restart_news news_;
+  bool is_told_ = false; ///< of a restart, and not yet that the job runs again
 };
 
 /// E.g. "running 3.2 s, 1234567 records read, 3 checkpoints, 1 restart".

@@ -264,11 +264,7 @@ result<std::string> shell_session::savepoint(const job_id& job, scheduler::savep
 result<std::vector<scheduler::job_status>> shell_session::list_jobs() {
   HEADRACE_TRY(const auto reply,
                ask<schema::JobList>(message_builder<schema::ListJobs>().finish()));
-  HEADRACE_TRY(auto out, scheduler::read_job_list(reply));
-  std::stable_sort(out.begin(), out.end(), [](const auto& left, const auto& right) {
-    return left.started_ms < right.started_ms;
-  });
-  return out;
+  return scheduler::read_job_list(reply);
 }
 
 result<client::actor_list> shell_session::list_actors() {

@@ -55,7 +55,7 @@ const std::vector<option_declaration>& all_options() {
        "next "
        "one runs its jobs on; unset: jobmanager below io.tmp.dirs"},
       {"io.tmp.dirs", text, "",
-       "Directory of working files; unset: headrace-<user> in the system's temporary directory"},
+       "Directory of working files; unset: headrace-<user id> in the system's temporary directory"},
       {"jobmanager.bind-host", text, "127.0.0.1",
        "Address that the job manager listens on; others than loopback need a shared secret or TLS"},
       {"jobmanager.execution.failover-strategy", text, "region",
@@ -76,7 +76,7 @@ const std::vector<option_declaration>& all_options() {
       {"rest.bind-address", text, "127.0.0.1",
        "IP address that the REST interface listens on; 0.0.0.0: all of the machine's, for anyone "
        "who can reach it"},
-      {"rest.port", integer, "8081", "Port of the REST interface and the dashboard", 0, 65'535},
+      {"rest.port", integer, "8081", "Port of the REST interface; 0: any free one", 0, 65'535},
       {"restart-strategy.exponential-delay.backoff-multiplier", real, "1.5",
        "By how much the delay grows after each failure", 1, 100},
       {"restart-strategy.exponential-delay.initial-backoff", duration, "100 ms",

@@ -48,6 +48,12 @@ result<socket_address> look_up(const host_port& where, int flags) {
   return out;
 }
 
+int accept_waiting(int listening) {
+  return ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+int take_descriptor() { return ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0); }
+
 const sockaddr* raw(const socket_address& where) {
   return reinterpret_cast<const sockaddr*>(&where.storage);
 }
@@ -122,8 +128,16 @@ result<socket_handle> listen_on(const socket_address& where) {
   return made;
 }
 
-socket_handle accept_from(int listening) {
-  return socket_handle(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+connection_acceptor::connection_acceptor() : reserve_(take_descriptor()) {}
+
+socket_handle connection_acceptor::accept(int listening) {
+  socket_handle accepted(accept_waiting(listening));
+  if (accepted.is_none() && (errno == EMFILE || errno == ENFILE)) {
+    reserve_ = socket_handle();
+    const socket_handle refused(accept_waiting(listening));
+    reserve_ = socket_handle(take_descriptor()); // none: the next one is refused without it
+  }
+  return accepted;
 }
 
 std::uint16_t port_of(const socket_handle& listening) {

@@ -49,8 +49,17 @@ bool is_wildcard(const std::string& host);
 
 /// Listens. @errors connection_failed  in words of the operating system
 result<socket_handle> listen_on(const socket_address& where);
-/// Takes a connection that waits. @returns none when there is none, or the system gives none
-socket_handle accept_from(int listening);
+/// Accepts connections. Holds a descriptor in reserve: when the process has none left, those that
+/// wait are accepted with it and closed, and the listening socket does not stay readable for ever.
+class connection_acceptor {
+public:
+  connection_acceptor();
+  /// Takes a connection that waits. @returns none when there is none, or no descriptor for it
+  socket_handle accept(int listening);
+
+private:
+  socket_handle reserve_;
+};
 std::uint16_t port_of(const socket_handle& listening);
 /// Begins to connect; the socket is writable when it is decided (see `connect_outcome`).
 /// @errors connection_refused  nobody listens there

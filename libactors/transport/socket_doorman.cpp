@@ -24,7 +24,7 @@ void socket_doorman::handler::handle_event(operation what) {
 }
 
 bool socket_doorman::new_connection() {
-  if (auto accepted = accept_from(handler_.fd()); !accepted.is_none()) {
+  if (auto accepted = acceptor_.accept(handler_.fd()); !accepted.is_none()) {
     then_(std::move(accepted));
   }
   return !detached();

@@ -41,6 +41,7 @@ private:
   };
 
   handler handler_;
+  connection_acceptor acceptor_;
   receiver then_;
 };
 

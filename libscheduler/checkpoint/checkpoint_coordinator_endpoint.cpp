@@ -440,7 +440,7 @@ void checkpoint_coordinator_endpoint::release(const checkpoints_released& how) {
         [](const status&) {});
     completed_.pop_front();
   }
-  on_storage([](headrace::state::checkpoint_storage&) { return status(); },
+  on_storage([](headrace::state::checkpoint_storage& storage) { return storage.leave(); },
              [this](const status&) { post(job_master_, cleaned_up{}); });
 }
 

@@ -2,6 +2,7 @@
 
 #include "libactors/message/ids_codec.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace headrace::scheduler {
@@ -60,6 +61,9 @@ result<std::vector<job_status>> read_job_list(const message<schema::JobList>& fr
       HEADRACE_TRY(auto one, read_status(job));
       out.push_back(std::move(one));
     }
+    std::stable_sort(out.begin(), out.end(), [](const job_status& left, const job_status& right) {
+      return left.started_ms < right.started_ms;
+    });
     return out;
   });
 }

@@ -44,6 +44,7 @@ struct job_status {
 };
 
 /// Reads the statuses of a list. @errors malformed_message
+/// In the order in which they were started.
 result<std::vector<job_status>> read_job_list(const message<schema::JobList>& from);
 /// Reads a status off the wire. @errors malformed_message
 result<job_status> read_job_status(const message<schema::JobStatus>& from);

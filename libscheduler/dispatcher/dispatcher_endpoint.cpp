@@ -244,11 +244,17 @@ void dispatcher_endpoint::cancel(const message<schema::CancelJob>& request,
       return;
     }
     running->is_cancel_wanted = true;
-  } else if (book_.find_ended(job) == nullptr) {
+  } else if (const auto* ended = book_.find_ended(job); ended == nullptr) {
     back.fail(unknown(job));
     return;
+  } else if (const auto state = ended->how.view()->getStatus().getState();
+             state != schema::JobState::CANCELED) { // which may be the answer asked for again
+    back.fail({errc::illegal_transition, "job has ended already, as " +
+                                             std::string(name_of(static_cast<job_state>(state))) +
+                                             ": " + to_string(job)});
+    return;
   }
-  back.send(message_builder<schema::Acknowledge>().finish()); // an ended job needs no cancel
+  back.send(message_builder<schema::Acknowledge>().finish());
 }
 
 error dispatcher_endpoint::without_master(const job_id& job) {

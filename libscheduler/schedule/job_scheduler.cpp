@@ -247,6 +247,8 @@ void job_scheduler::fail_tasks(const std::vector<task_index>& failed, const erro
     give_up({errc::job_failed, delay_ms.error().message, cause});
     return;
   }
+  if (to_restart_.empty())
+    ++restarts_;
   for (const task_index task :
        tasks_to_restart(graph_, regions_, failed, graph_.job().region_failover && !is_whole_job)) {
     to_restart_.insert(task);
@@ -274,7 +276,6 @@ void job_scheduler::try_restart(std::int64_t now_ms) {
   to_restart_.clear();
   for (const task_index task : tasks)
     graph_.reset_task(task);
-  ++restarts_;
   restore(strategy_->on_tasks_to_restart(std::move(tasks)), false);
 }
 

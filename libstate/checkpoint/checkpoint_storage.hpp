@@ -71,6 +71,8 @@ public:
   virtual status abort_savepoint(const std::string& directory) = 0;
   /// Removes all but the newest `count` (at least 1) complete checkpoints. @returns the kept ids
   virtual result<std::vector<checkpoint_id>> retain(std::size_t count) = 0;
+  /// The job is over: removes its directory unless there is something in it.
+  virtual status leave() = 0;
 };
 
 /// Over a file system (lives longer), below `root`.

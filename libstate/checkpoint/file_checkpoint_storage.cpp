@@ -224,6 +224,11 @@ public:
     return kept_ids;
   }
 
+  status leave() override {
+    HEADRACE_CHECK(remove_empty(shared_directory()));
+    return remove_empty(job_directory_);
+  }
+
 private:
   std::string shared_directory() const { return job_directory_ + "/shared"; }
 
@@ -231,6 +236,13 @@ private:
     const auto slash = checkpoint_directory.find_last_of('/');
     return slash == std::string::npos ? "shared"
                                       : checkpoint_directory.substr(0, slash) + "/shared";
+  }
+
+  status remove_empty(const std::string& directory) {
+    const auto entries = files_->list(directory);
+    if (!entries && entries.error().code != errc::file_not_found)
+      return entries.error();
+    return entries && entries->empty() ? files_->remove_tree(directory) : status();
   }
 
   status remove_incomplete(const std::string& directory) {

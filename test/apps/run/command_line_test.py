@@ -92,6 +92,7 @@ class Words(unittest.TestCase):
         self.assertIn("bogus", said)
         self.assertIn("jobs, info, cancel, stop, savepoint, checkpoints, actors", said)
         self.assertIn("did you mean jobs", self.refused("job"))
+        self.assertIn("did you mean taskmanager", self.refused("node", "--role", "taskmanger"))
         self.assertIn("did you mean cancel", self.refused("cancle", "0123", "--json"))
         self.assertIn("there is no option --jsno", self.refused("--jsno"))
         self.assertIn("a command is missing", self.refused())

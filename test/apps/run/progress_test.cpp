@@ -26,10 +26,10 @@ TEST_CASE("a restart is told once, with its cause") {
   restart_news news;
   CHECK_FALSE(news.next(status_of(job_state::running, 0), 0));
 
-  const auto told = news.next(status_of(job_state::restarting, 0, full), 1);
+  const auto told = news.next(status_of(job_state::restarting, 1, full), 1);
 
   CHECK(told == "restart 1, because disk is full [storage_full 6002]");
-  CHECK_FALSE(news.next(status_of(job_state::restarting, 0, full), 2));
+  CHECK_FALSE(news.next(status_of(job_state::restarting, 1, full), 2));
   CHECK_FALSE(news.next(status_of(job_state::running, 1, full), 100'000));
 }
 

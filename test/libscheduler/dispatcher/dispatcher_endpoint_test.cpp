@@ -53,6 +53,7 @@ TEST_CASE("a stopped job finishes with a savepoint, which stays, also without an
   REQUIRE(taken);
   CHECK(taken->checkpoint == 1);
   CHECK(cluster.client->wait(*job)->state == job_state::finished);
+  CHECK(cluster.client->cancel(*job).error().code == errc::illegal_transition);
   CHECK(cluster.tasks.running.empty());
   CHECK(cluster.tasks.completed.contains(1));
   const auto kept = state::read_checkpoint(*cluster.files, taken->path);
@@ -85,6 +86,9 @@ TEST_CASE("a savepoint goes where it is told, and the job runs on as if there we
   CHECK(cluster.client->status(*job)->last_checkpoint_path.find("/chk-") != std::string::npos);
   REQUIRE(cluster.client->cancel(*job));
   REQUIRE(cluster.wait_for(*job, "canceled"));
+  CHECK(cluster.client->cancel(*job)); // asked for again, as after a lost answer
+  CHECK(cluster.client->status(*job)->last_checkpoint_path.empty()); // it went with the job
+  CHECK(!cluster.files->stat((cluster.directory() / "checkpoints" / to_string(*job)).string()));
   CHECK(state::read_checkpoint(*cluster.files, taken->path)); // neither retention nor the end
 }
 

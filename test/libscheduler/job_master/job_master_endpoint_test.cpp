@@ -58,6 +58,7 @@ public:
   result<std::vector<checkpoint_id>> retain(std::size_t count) override {
     return inner_->retain(count);
   }
+  status leave() override { return inner_->leave(); }
 
 private:
   std::unique_ptr<state::checkpoint_storage> inner_;

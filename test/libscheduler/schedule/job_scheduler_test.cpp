@@ -293,6 +293,21 @@ TEST_CASE("tasks that end by themselves, as those of a job master held for lost,
   CHECK(cluster.scheduler.restarts() == 1);
 }
 
+TEST_CASE("a restart counts once, from its cause until the job runs again") {
+  imagined_cluster cluster(two_vertices(graph::partitioner_kind::hash));
+  cluster.scheduler.begin();
+  cluster.settle();
+  cluster.run_all();
+
+  cluster.report(3, task_state::failed, broken);
+  CHECK(cluster.state() == job_state::restarting);
+  CHECK(cluster.scheduler.restarts() == 1);
+  cluster.end_canceling();
+
+  CHECK(cluster.state() == job_state::running);
+  CHECK(cluster.scheduler.restarts() == 1);
+}
+
 TEST_CASE("a task that turns back is an illegal transition") {
   imagined_cluster cluster(two_vertices(graph::partitioner_kind::hash));
   cluster.scheduler.begin();

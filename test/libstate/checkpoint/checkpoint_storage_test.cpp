@@ -173,6 +173,23 @@ TEST_CASE_FIXTURE(storage_fixture, "only the newest are retained, with the files
     CHECK(path.find("chk-1") == std::string::npos);
 }
 
+TEST_CASE_FIXTURE(storage_fixture, "a job that has no checkpoint left leaves no directory") {
+  check_ok(storage->leave()); // there was none
+  const auto one = take(write(1));
+  files.put("/checkpoints/" + to_string(job) + "/shared/a", "used by nobody");
+
+  check_ok(storage->leave());
+  CHECK(take(storage->list()) == std::vector<checkpoint_id>{1});
+
+  check_ok(storage->remove(one, {}));
+  check_ok(storage->leave());
+  CHECK(files.stat("/checkpoints/" + to_string(job))); // what nobody knows stays
+
+  check_ok(files.remove("/checkpoints/" + to_string(job) + "/shared/a"));
+  check_ok(storage->leave());
+  CHECK(files.stat("/checkpoints/" + to_string(job)).error().code == errc::file_not_found);
+}
+
 TEST_CASE_FIXTURE(storage_fixture, "a target that is dropped leaves nothing") {
   {
     const auto target = take(storage->open("/checkpoints/chk-9", {vertex, 0, 0}));
