@@ -44,14 +44,29 @@ public:
   virtual status close() = 0;
 };
 
+/// What a committer could not make final now, as while a store does not answer, and why. Empty:
+/// all is final.
+struct commit_later {
+  std::vector<committable> what;
+  std::optional<error> cause;
+};
+
 /// Makes committables final. Must be idempotent: after a recovery the same ones come again.
 class committer {
 public:
   virtual ~committer() = default;
-  virtual status commit(const std::vector<committable>& what) = 0;
+  /// @returns what it wants to be given again after a pause
+  /// @errors  of what can never become final: the job fails
+  virtual result<commit_later> commit(const std::vector<committable>& what) = 0;
 };
 
-/// A sink: makes writers, and a committer when it is exactly-once.
+/// A sink: makes writers, and a committer when it is exactly-once. Together they are a two-phase
+/// commit: a writer prepares transactions, each named by a committable, and the committer ends them
+/// once a completed checkpoint holds their names.
+///
+/// After a failure the committer gets those of the restored checkpoint first. A writer is created
+/// when all of these are final: what else stands prepared in the store under the names of this job,
+/// operator and subtask is in no checkpoint, and the writer aborts it.
 class sink {
 public:
   virtual ~sink() = default;

@@ -4,7 +4,9 @@
 #include "libgraph/connector/option_set.hpp"
 #include "libgraph/function/failure.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <mutex>
 #include <utility>
@@ -14,6 +16,9 @@ namespace headrace::task {
 namespace {
 constexpr std::size_t queued_batches_max = 8;
 constexpr std::size_t queued_bytes_max = std::size_t{8} << 20U;
+constexpr int commit_retries_max = 10; // as Flink's sink.committer.retries
+constexpr std::chrono::milliseconds commit_pause_min{100};
+constexpr std::chrono::milliseconds commit_pause_max{10'000};
 
 byte_string encode_committable(checkpoint_id checkpoint, const graph::committable& what) {
   byte_string out;
@@ -33,11 +38,12 @@ result<graph::committable> decode_committable(byte_view stored) {
 } // namespace
 
 struct sink_operator::command {
-  enum class kind : std::uint8_t { create, write, prepare, commit, close };
+  enum class kind : std::uint8_t { create_committer, commit, create_writer, write, prepare };
   kind what = kind::write;
   std::vector<graph::record_batch> rows;        // write
-  std::vector<byte_string> writer_states;       // create
+  std::vector<byte_string> writer_states;       // create_writer
   std::vector<graph::committable> committables; // commit
+  int tries = 0;                                // commit
   checkpoint_id checkpoint = 0;                 // prepare
   bool end_of_input = false;                    // prepare
   std::function<void(status)> done;             // prepare
@@ -47,6 +53,7 @@ struct sink_operator::outcome {
   std::optional<error> failure;
   std::vector<graph::committable> committables;
   byte_string writer_state;
+  graph::commit_later later;
 };
 
 /// The writer and the committer, as steps on the executor see them: one step at a time.
@@ -80,10 +87,9 @@ status sink_operator::open(const operator_states& states) {
   HEADRACE_TRY(stored_writer_, states.plain->list("writer"));
   HEADRACE_TRY(stored_committables_, states.plain->list("committables"));
   writer_->context.emplace(writer_context());
-  command create;
-  create.what = command::kind::create;
-  create.writer_states = stored_writer_->elements();
-  enqueue(std::move(create));
+  command begin;
+  begin.what = command::kind::create_committer;
+  enqueue(std::move(begin));
   command commit;
   commit.what = command::kind::commit;
   for (const auto& element : stored_committables_->elements()) {
@@ -93,6 +99,10 @@ status sink_operator::open(const operator_states& states) {
   stored_committables_->clear();
   if (!commit.committables.empty())
     enqueue(std::move(commit));
+  command create;
+  create.what = command::kind::create_writer;
+  create.writer_states = stored_writer_->elements();
+  enqueue(std::move(create));
   return {};
 }
 
@@ -157,7 +167,7 @@ void sink_operator::enqueue(command next) {
 }
 
 void sink_operator::run_next() {
-  if (running_ || commands_.empty() || failed_)
+  if (running_ || commands_.empty() || failed_ || is_pausing_)
     return;
   running_ = true;
   auto what = std::make_shared<command>(std::move(commands_.front()));
@@ -167,7 +177,7 @@ void sink_operator::run_next() {
       [cell = writer_, what, given] {
         const std::lock_guard guard(cell->one_at_a_time);
         // What a complete checkpoint holds is committed even when the task has ended.
-        if (cell->closed && what->what != command::kind::commit)
+        if (cell->closed && what->what > command::kind::commit)
           return;
         *given = try_to_carry_out(*cell, *what);
       },
@@ -182,9 +192,9 @@ sink_operator::outcome sink_operator::try_to_carry_out(writer_cell& cell, const 
   try {
     return carry_out(cell, what);
   } catch (const graph::failure& failed) {
-    return {failed.cause(), {}, {}};
+    return {failed.cause(), {}, {}, {}};
   } catch (const std::exception& failed) {
-    return {error(errc::output_failed, failed.what()), {}, {}};
+    return {error(errc::output_failed, failed.what()), {}, {}, {}};
   }
 }
 
@@ -196,15 +206,18 @@ sink_operator::outcome sink_operator::carry_out(writer_cell& cell, const command
     return !out.failure;
   };
   switch (what.what) {
-  case command::kind::create: {
-    auto writer = cell.sink->create_writer(*cell.context, what.writer_states);
-    if (!writer)
-      return {std::move(writer).error(), {}, {}};
-    cell.writer = std::move(*writer);
+  case command::kind::create_committer: {
     auto committer = cell.sink->create_committer(*cell.context);
     if (!committer)
-      return {std::move(committer).error(), {}, {}};
+      return {std::move(committer).error(), {}, {}, {}};
     cell.committer = std::move(*committer);
+    break;
+  }
+  case command::kind::create_writer: {
+    auto writer = cell.sink->create_writer(*cell.context, what.writer_states);
+    if (!writer)
+      return {std::move(writer).error(), {}, {}, {}};
+    cell.writer = std::move(*writer);
     break;
   }
   case command::kind::write:
@@ -215,22 +228,24 @@ sink_operator::outcome sink_operator::carry_out(writer_cell& cell, const command
   case command::kind::prepare: {
     auto committables = cell.writer->prepare_commit(what.end_of_input);
     if (!committables)
-      return {std::move(committables).error(), {}, {}};
+      return {std::move(committables).error(), {}, {}, {}};
     auto state = cell.writer->snapshot(what.checkpoint);
     if (!state)
-      return {std::move(state).error(), {}, {}};
+      return {std::move(state).error(), {}, {}, {}};
     if (cell.committer != nullptr)
       out.committables = std::move(*committables);
     out.writer_state = std::move(*state);
     break;
   }
-  case command::kind::commit:
-    if (cell.committer != nullptr)
-      keep(cell.committer->commit(what.committables));
+  case command::kind::commit: {
+    if (cell.committer == nullptr)
+      break;
+    auto later = cell.committer->commit(what.committables);
+    if (!later)
+      return {std::move(later).error(), {}, {}, {}};
+    out.later = std::move(*later);
     break;
-  case command::kind::close:
-    keep(cell.writer->close());
-    break;
+  }
   }
   return out;
 }
@@ -251,6 +266,8 @@ void sink_operator::finish(const command& what, outcome given) {
     context_.services.fail(std::move(cause));
     return;
   }
+  if (!given.later.what.empty())
+    commit_again(what, std::move(given.later));
   if (what.what != command::kind::prepare)
     return;
   if (!given.committables.empty()) {
@@ -261,6 +278,32 @@ void sink_operator::finish(const command& what, outcome given) {
   store_state(std::move(given.writer_state));
   if (what.done)
     what.done({});
+}
+
+void sink_operator::commit_again(const command& failed, graph::commit_later later) {
+  error cause = later.cause.value_or(error(errc::commit_failed, "no cause was given"));
+  if (failed.tries >= commit_retries_max) {
+    failed_ = true;
+    context_.services.fail({errc::commit_failed,
+                            "sink could not commit, " + std::to_string(commit_retries_max) +
+                                " times tried again: " + name_,
+                            std::move(cause)});
+    return;
+  }
+  const auto pause = std::min(commit_pause_max, commit_pause_min * (1 << failed.tries));
+  context_.log.warn(
+      "sink cannot commit, and tries again",
+      {{"sink", name_}, {"after_ms", std::to_string(pause.count())}, {"cause", to_string(cause)}});
+  command again;
+  again.what = command::kind::commit;
+  again.committables = std::move(later.what);
+  again.tries = failed.tries + 1;
+  commands_.push_front(std::move(again)); // what follows waits, so that nothing overtakes it
+  is_pausing_ = true;
+  context_.services.after(pause, [this] {
+    is_pausing_ = false;
+    run_next();
+  });
 }
 
 void sink_operator::store_state(byte_string writer_state) {

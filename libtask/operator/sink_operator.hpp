@@ -17,7 +17,9 @@ namespace headrace::task {
 /// blocked.
 ///
 /// Exactly-once: at a barrier the writer gives committables. They are part of the checkpoint, and
-/// are committed when it is complete; those of a restored checkpoint are committed again first.
+/// are committed when it is complete; those of a restored checkpoint are committed again first,
+/// before the writer is made. A commit that cannot be done now is tried again after a pause, which
+/// doubles, some times; meanwhile what came later waits.
 ///
 ///     rows ─▶ queue ─▶ writer (executor) ── barrier n ──▶ committables of n ─▶ operator state
 ///                                   completed n ──▶ committer (executor)
@@ -48,6 +50,8 @@ private:
   static outcome try_to_carry_out(writer_cell& cell, const command& what);
   static outcome carry_out(writer_cell& cell, const command& what);
   void finish(const command& what, outcome given);
+  /// Gives the committer after a pause what it could not make final.
+  void commit_again(const command& failed, graph::commit_later later);
   void store_state(byte_string writer_state);
   graph::writer_context writer_context() const;
 
@@ -62,6 +66,7 @@ private:
   std::size_t queued_bytes_ = 0;
   std::map<checkpoint_id, std::vector<graph::committable>> uncommitted_;
   bool running_ = false;
+  bool is_pausing_ = false; ///< before a commit is tried again
   bool ended_ = false;
   bool failed_ = false;
 };

@@ -55,17 +55,24 @@ private:
 class testing_committer final : public graph::committer {
 public:
   explicit testing_committer(std::shared_ptr<sink_log> log) : log_(std::move(log)) {}
-  status commit(const std::vector<graph::committable>& what) override {
+  result<graph::commit_later> commit(const std::vector<graph::committable>& what) override {
     const std::lock_guard guard(log_->lock);
     log_->calls.emplace_back("commit");
+    graph::commit_later later;
     for (const auto& one : what) {
+      if (log_->postponed_commits > 0) {
+        --log_->postponed_commits;
+        later.what.push_back(one);
+        later.cause = error(errc::timed_out, "the store does not answer");
+        continue;
+      }
       byte_reader reader(one);
       while (!reader.at_end()) {
         HEADRACE_TRY(const auto value, reader.get<std::int64_t>());
         log_->committed.push_back(value);
       }
     }
-    return {};
+    return later;
   }
 
 private:

@@ -155,30 +155,36 @@ status file_writer::close() {
   return out;
 }
 
-status file_committer::commit(const std::vector<graph::committable>& what) {
+result<graph::commit_later> file_committer::commit(const std::vector<graph::committable>& what) {
+  graph::commit_later out;
   for (const auto& bytes : what) {
     HEADRACE_TRY(const auto part, pending_part::decode(bytes));
-    HEADRACE_CHECK(commit_part(part));
+    HEADRACE_TRY(auto obstacle, commit_part(part));
+    if (!obstacle)
+      continue;
+    out.what.push_back(bytes);
+    out.cause = std::move(obstacle);
   }
-  return {};
+  return out;
 }
 
-status file_committer::commit_part(const pending_part& part) {
+result<std::optional<error>> file_committer::commit_part(const pending_part& part) {
+  using passing = std::optional<error>;
   const auto fail = [&](const std::string& why) {
     return error(errc::commit_failed, "output cannot be made visible, " + why + ": " +
                                           part.hidden_path + " to become " + part.final_path);
   };
   const auto visible = context_.files.stat(part.final_path);
   if (!visible && !visible.error().has(errc::file_not_found))
-    return error(errc::commit_failed, "output cannot be made visible: " + part.final_path,
-                 visible.error());
+    return passing(error(errc::commit_failed, "output cannot be made visible: " + part.final_path,
+                         visible.error()));
   const auto hidden = context_.files.stat(part.hidden_path);
   if (!hidden && !hidden.error().has(errc::file_not_found))
-    return error(errc::commit_failed, "output cannot be made visible: " + part.hidden_path,
-                 hidden.error());
+    return passing(error(errc::commit_failed, "output cannot be made visible: " + part.hidden_path,
+                         hidden.error()));
   if (!hidden) {
     if (visible && visible->size_bytes == part.size_bytes)
-      return {}; // it was renamed before
+      return passing(); // it was renamed before
     return visible ? fail("a file of other size has its name") : fail("both files are gone");
   }
   if (hidden->size_bytes != part.size_bytes)
@@ -187,11 +193,11 @@ status file_committer::commit_part(const pending_part& part) {
   if (visible)
     return fail("another file has its name");
   if (auto renamed = context_.files.rename(part.hidden_path, part.final_path); !renamed)
-    return error(errc::commit_failed,
-                 "output cannot be made visible: " + part.hidden_path + " to become " +
-                     part.final_path,
-                 std::move(renamed).error());
-  return {};
+    return passing(error(errc::commit_failed,
+                         "output cannot be made visible: " + part.hidden_path + " to become " +
+                             part.final_path,
+                         std::move(renamed).error()));
+  return passing();
 }
 
 } // namespace headrace::task

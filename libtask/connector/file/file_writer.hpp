@@ -63,11 +63,13 @@ private:
 class file_committer final : public graph::committer {
 public:
   explicit file_committer(graph::writer_context context) : context_(std::move(context)) {}
+  /// What the file system does not do now is for later.
   /// @errors commit_failed  a file is gone, was changed, or its name is taken by another
-  status commit(const std::vector<graph::committable>& what) override;
+  result<graph::commit_later> commit(const std::vector<graph::committable>& what) override;
 
 private:
-  status commit_part(const pending_part& part);
+  /// @returns why it has to wait; nothing: it is visible
+  result<std::optional<error>> commit_part(const pending_part& part);
   graph::writer_context context_;
 };
 

@@ -61,9 +61,9 @@ public:
   status run() {
     clock_.advance_ms(17);
     const auto context = make_context();
-    HEADRACE_TRY(auto writer, sink_->create_writer(context, checkpoint_.writer_states));
     HEADRACE_TRY(auto committer, sink_->create_committer(context));
-    HEADRACE_CHECK(committer->commit(checkpoint_.committables));
+    HEADRACE_CHECK(commit_all(*committer, checkpoint_.committables));
+    HEADRACE_TRY(auto writer, sink_->create_writer(context, checkpoint_.writer_states));
     std::vector<graph::committable> uncommitted;
     for (int row = checkpoint_.rows; row < rows_all; ++row) {
       HEADRACE_CHECK(writer->write(line("row " + std::to_string(row))));
@@ -107,6 +107,13 @@ private:
     return out;
   }
 
+  /// Without trying again: the process is dead.
+  static status commit_all(graph::committer& committer,
+                           const std::vector<graph::committable>& what) {
+    HEADRACE_TRY(auto later, committer.commit(what));
+    return later.cause ? status(*later.cause) : status();
+  }
+
   status take_checkpoint(graph::sink_writer& writer, graph::committer& committer,
                          std::vector<graph::committable>& uncommitted, int rows) {
     const bool last = rows == rows_all;
@@ -116,7 +123,7 @@ private:
     if (!last && random_->below(3) == 0)
       return {}; // aborted elsewhere: its committables go with the next one
     checkpoint_ = {{std::move(state)}, uncommitted, rows};
-    HEADRACE_CHECK(committer.commit(uncommitted));
+    HEADRACE_CHECK(commit_all(committer, uncommitted));
     uncommitted.clear();
     return {};
   }
@@ -264,6 +271,34 @@ TEST_CASE("a commit never overwrites, and says when data is gone") {
   CHECK(committer.commit({part.encode()}).error().code == errc::commit_failed);
   CHECK(committer.commit({"nonsense"}).error().code == errc::unsupported_snapshot_version);
   CHECK(committer.commit({""}).error().code == errc::corrupt_snapshot);
+}
+
+TEST_CASE("what the file system does not rename now is for later, and the rest is done") {
+  testing_file_system files;
+  const manual_clock clock;
+  file_committer committer({0, 1, 0, "sink", files, clock, {}, {}, {}, false});
+  const pending_part stuck{"/out/.a", "/out/part-0-0", 3};
+  const pending_part free{"/out/.b", "/out/part-0-1", 3};
+  files.put("/out/.a", "abc");
+  files.put("/out/.b", "def");
+  files.intercept([](const std::string& what, const std::string& path) -> std::optional<error> {
+    if (what == "rename" && path == "/out/.a")
+      return error(errc::storage_failed, "it does not answer");
+    return std::nullopt;
+  });
+
+  const auto first = committer.commit({stuck.encode(), free.encode()});
+  REQUIRE(first);
+  CHECK(first->what == std::vector<graph::committable>{stuck.encode()});
+  REQUIRE(first->cause);
+  CHECK(first->cause->has(errc::storage_failed));
+  CHECK(files.at("/out/part-0-1") == "def");
+
+  files.intercept({});
+  const auto second = committer.commit(first->what);
+  REQUIRE(second);
+  CHECK(second->what.empty());
+  CHECK(files.at("/out/part-0-0") == "abc");
 }
 
 TEST_CASE("a full disk is named as such, and what was committed stays") {

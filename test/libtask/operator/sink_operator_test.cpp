@@ -115,8 +115,64 @@ TEST_CASE("after a restore, prepared rows are committed again first") {
 
   CHECK(sink.log->all_committed() == std::vector<std::int64_t>{1, 2});
   REQUIRE(sink.log->calls.size() >= 2);
-  CHECK(sink.log->calls[0] == "create 1");
-  CHECK(sink.log->calls[1] == "commit");
+  CHECK(sink.log->calls[0] == "commit");
+  CHECK(sink.log->calls[1] == "create 1"); // what it finds prepared now is in no checkpoint
+}
+
+TEST_CASE("a commit that cannot be done now is tried again, and nothing overtakes it") {
+  sink_fixture sink(true);
+  sink.log->postponed_commits = 2;
+  sink.harness.push(numbers({1}));
+  sink.harness.snapshot(1);
+  CHECK(sink.harness.chain->notify_completed(1));
+  sink.harness.push(numbers({2}));
+  auto& services = sink.harness.services;
+
+  for (const int pause_ms : {100, 200}) {
+    services.run_steps();
+    CHECK(sink.log->all_committed().empty());
+    CHECK(sink.log->all_written() == std::vector<std::int64_t>{1});
+    CHECK(sink.harness.chain->has_unfinished_work());
+    REQUIRE(services.delayed.size() == 1);
+    CHECK(services.delayed.front().first == std::chrono::milliseconds(pause_ms));
+    const auto again = std::move(services.delayed.front().second);
+    services.delayed.clear();
+    again();
+  }
+  services.run_steps();
+
+  CHECK(sink.log->all_committed() == std::vector<std::int64_t>{1});
+  CHECK(sink.log->all_written() == std::vector<std::int64_t>{1, 2});
+  CHECK(services.failures.empty());
+}
+
+TEST_CASE("a commit that can never be done fails the task, and a restore tries it again") {
+  state::task_state_snapshot stored;
+  {
+    sink_fixture sink(true);
+    sink.log->postponed_commits = 1'000;
+    sink.harness.push(numbers({1}));
+    stored = sink.harness.snapshot(1);
+    CHECK(sink.harness.chain->notify_completed(1));
+    auto& services = sink.harness.services;
+    services.run_steps();
+    int tries = 0;
+    for (; !services.delayed.empty(); ++tries) {
+      CHECK(services.delayed.front().first <= std::chrono::milliseconds(10'000));
+      const auto again = std::move(services.delayed.front().second);
+      services.delayed.clear();
+      again();
+      services.run_steps();
+    }
+    CHECK(tries == 10);
+    REQUIRE(services.failures.size() == 1);
+    CHECK(services.failures.front().code == errc::commit_failed);
+    CHECK(services.failures.front().has(errc::timed_out));
+    CHECK(sink.log->all_committed().empty());
+  }
+  sink_fixture sink(true, stored);
+  sink.harness.services.run_steps();
+  CHECK(sink.log->all_committed() == std::vector<std::int64_t>{1});
 }
 
 TEST_CASE("without checkpoints all is committed at the end of input") {
