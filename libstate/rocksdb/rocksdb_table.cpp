@@ -278,7 +278,8 @@ status rocksdb_table::scan(state_namespace space, scan_cursor& cursor, std::size
       const auto value = running.from->value();
       places.emplace_back(scanned_.size(), value.size());
       scanned_.resize((scanned_.size() + value.size() + 7) / 8 * 8);
-      std::memcpy(scanned_.data() + places.back().first, value.data(), value.size());
+      if (!value.empty()) // while all are, there is nothing to copy to
+        std::memcpy(scanned_.data() + places.back().first, value.data(), value.size());
       // What lies behind the last row of a group may be the remains of many that were deleted.
       if (running.given + 1 < rows)
         running.from->Next();
