@@ -134,7 +134,7 @@ socket_handle connection_acceptor::accept(int listening) {
   socket_handle accepted(accept_waiting(listening));
   if (accepted.is_none() && (errno == EMFILE || errno == ENFILE)) {
     reserve_ = socket_handle();
-    const socket_handle refused(accept_waiting(listening));
+    { const socket_handle refused(accept_waiting(listening)); }
     reserve_ = socket_handle(take_descriptor()); // none: the next one is refused without it
   }
   return accepted;
