@@ -247,10 +247,10 @@ void dispatcher_endpoint::cancel(const message<schema::CancelJob>& request,
   } else if (const auto* ended = book_.find_ended(job); ended == nullptr) {
     back.fail(unknown(job));
     return;
-  } else if (const auto state = ended->how.view()->getStatus().getState();
-             state != schema::JobState::CANCELED) { // which may be the answer asked for again
+  } else if (const auto how = ended->how.view()->getStatus().getState();
+             how != schema::JobState::CANCELED) { // which may be the answer asked for again
     back.fail({errc::illegal_transition, "job has ended already, as " +
-                                             std::string(name_of(static_cast<job_state>(state))) +
+                                             std::string(name_of(static_cast<job_state>(how))) +
                                              ": " + to_string(job)});
     return;
   }
