@@ -1,7 +1,8 @@
 // Measures keyed state in RocksDB against RocksDB used by hand, in the same run: sums by key
 // through batch access and through a value handle, reads of them, and the synchronous part of a
-// snapshot. Prints one JSON line a measurement. Arguments: number of keys (default 1 million), rows
-// of each measurement (default 2 million), directory for the databases (default: a temporary one).
+// snapshot. Prints one JSON line a measurement; a ratio is of rates, by batch or handle to by hand.
+// Arguments: number of keys (default 1 million), rows of each measurement (default 1 million),
+// directory for the databases (default: a temporary one), bytes of a value (default 8).
 
 #include "bench/state_load.hpp"
 #include "libstate/backend/keyed_backend.hpp"
@@ -33,6 +34,7 @@ using steady = std::chrono::steady_clock;
 
 struct load {
   std::uint64_t keys;
+  std::size_t value_bytes; ///< of which the first 8 are a sum
   std::vector<graph::record_batch> batches;
   std::size_t rows() const { return batches.size() * batch_rows; }
 };
@@ -40,10 +42,10 @@ struct load {
 /// @returns nanoseconds a row
 double print_rate(const char* name, const load& of, double ms) {
   const auto rows = static_cast<double>(of.rows());
-  std::printf("{\"bench\":\"rocksdb_state\",\"name\":\"%s\",\"keys\":%llu,\"rows\":%zu,"
-              "\"ns_per_row\":%.0f,\"thousand_rows_per_s\":%.0f}\n",
-              name, static_cast<unsigned long long>(of.keys), of.rows(), ms * 1e6 / rows,
-              rows / ms);
+  std::printf("{\"bench\":\"rocksdb_state\",\"name\":\"%s\",\"keys\":%llu,\"value_bytes\":%zu,"
+              "\"rows\":%zu,\"ns_per_row\":%.0f,\"thousand_rows_per_s\":%.0f}\n",
+              name, static_cast<unsigned long long>(of.keys), of.value_bytes, of.rows(),
+              ms * 1e6 / rows, rows / ms);
   std::fflush(stdout);
   return ms * 1e6 / rows;
 }
@@ -59,6 +61,28 @@ double best_ms(int rounds, Run run) {
   }
   return best;
 }
+
+/// A value as it is changed by hand.
+class wide_sum {
+public:
+  explicit wide_sum(std::size_t bytes) : bytes_(bytes) {}
+  /// Takes a stored value, or none; adds to its sum. @returns what is to be stored
+  rocksdb::Slice add(const char* stored, std::int64_t more) {
+    if (stored == nullptr)
+      std::memset(held_, 0, bytes_);
+    else
+      std::memcpy(held_, stored, bytes_);
+    std::int64_t sum = 0;
+    std::memcpy(&sum, held_, sizeof(sum));
+    sum += more;
+    std::memcpy(held_, &sum, sizeof(sum));
+    return {held_, bytes_};
+  }
+
+private:
+  std::size_t bytes_;
+  char held_[value_layout::fixed_bytes_max] = {};
+};
 
 /// RocksDB as one would use it: same memory, bloom filters, no log.
 class plain_database {
@@ -79,29 +103,26 @@ public:
 
   /// One get and put a row.
   void sum(const load& of) {
+    wide_sum value(of.value_bytes);
     for (const auto& batch : of.batches) {
       for (std::size_t row = 0; row < batch_rows; ++row) {
         const auto name = name_of(batch.at(0).values<std::int64_t>()[row]);
-        std::int64_t sum = 0;
         const auto got = db_->Get({}, db_->DefaultColumnFamily(), name, &value_);
-        if (got.ok())
-          std::memcpy(&sum, value_.data(), sizeof(sum));
+        const auto changed =
+            value.add(got.ok() ? value_.data() : nullptr, batch.at(1).values<std::int64_t>()[row]);
         value_.Reset();
-        sum += batch.at(1).values<std::int64_t>()[row];
-        check_ok(db_->Put(write_, name, {reinterpret_cast<const char*>(&sum), sizeof(sum)}));
+        check_ok(db_->Put(write_, name, changed));
       }
     }
   }
   /// A MultiGet and a write batch for some rows; each is taken for a key of its own.
   void sum_batches(const load& of) {
+    wide_sum value(of.value_bytes);
     for_pieces(of, [&](const graph::record_batch& batch, std::size_t first) {
       rocksdb::WriteBatch changes;
       for (std::size_t i = 0; i < by_hand_rows; ++i) {
-        std::int64_t sum = 0;
-        if (outcomes_[i].ok())
-          std::memcpy(&sum, values_[i].data(), sizeof(sum));
-        sum += batch.at(1).values<std::int64_t>()[first + i];
-        check_ok(changes.Put(names_[i], {reinterpret_cast<const char*>(&sum), sizeof(sum)}));
+        check_ok(changes.Put(names_[i], value.add(outcomes_[i].ok() ? values_[i].data() : nullptr,
+                                                  batch.at(1).values<std::int64_t>()[first + i])));
       }
       check_ok(db_->Write(write_, &changes));
     });
@@ -156,7 +177,7 @@ private:
 
 class stored_sums {
 public:
-  explicit stored_sums(const std::string& directory)
+  stored_sums(const std::string& directory, std::size_t value_bytes)
       : maker_(take(make_state_backend("rocksdb", memory_bytes))),
         keys_(key_schema(*pair_type(), column_0), 128), rows_(batch_rows) {
     std::iota(rows_.begin(), rows_.end(), 0U);
@@ -168,7 +189,7 @@ public:
     description.name = "sums";
     description.value_type = graph::logical_type::bigint();
     description.entry_key_type = graph::logical_type::null();
-    description.layout = value_layout::fixed(8);
+    description.layout = value_layout::fixed(value_bytes);
     table_ = take(backend_->open_table(description));
     graph::state_descriptor handle;
     handle.name = "value";
@@ -196,16 +217,24 @@ public:
   }
   /// A get and a put of a user's handle a row.
   void sum_by_handle(const load& of) {
+    wide_sum value(of.value_bytes);
     for (const auto& batch : of.batches) {
       keys_.assign(batch, column_0);
       const auto* values = batch.at(1).values<std::int64_t>();
       for (std::size_t row = 0; row < batch_rows; ++row) {
         backend_->set_current_key(keys_, row);
-        std::int64_t sum = 0;
-        if (const auto held = value_->get())
-          std::memcpy(&sum, held->data(), sizeof(sum));
-        sum += values[row];
-        value_->put({reinterpret_cast<const char*>(&sum), sizeof(sum)});
+        const auto held = value_->get();
+        const auto changed = value.add(held ? held->data() : nullptr, values[row]);
+        value_->put({changed.data(), changed.size()});
+      }
+    }
+  }
+  void read_by_handle(const load& of) {
+    for (const auto& batch : of.batches) {
+      keys_.assign(batch, column_0);
+      for (std::size_t row = 0; row < batch_rows; ++row) {
+        backend_->set_current_key(keys_, row);
+        static_cast<void>(value_->get().has_value());
       }
     }
   }
@@ -235,7 +264,7 @@ void measure(const load& of, const std::string& directory) {
                 name, static_cast<unsigned long long>(of.keys), by_hand_ns / ours_ns);
   };
   {
-    stored_sums state(directory + "/batch");
+    stored_sums state(directory + "/batch", of.value_bytes);
     plain_database by_hand(directory + "/plain");
     plain_database by_hand_batches(directory + "/plain_batches");
     // The first round inserts, the others update.
@@ -265,13 +294,16 @@ void measure(const load& of, const std::string& directory) {
                 "\"ms_p50\":%.3f,\"ms_max\":%.3f}\n",
                 seals[10], seals.back());
   }
-  stored_sums state(directory + "/handle");
+  stored_sums state(directory + "/handle", of.value_bytes);
   plain_database by_hand(directory + "/plain_for_handle");
   state.sum_by_handle(of);
   by_hand.sum(of);
   const auto ours = print_rate("update_handle", of, best_ms(2, [&] { state.sum_by_handle(of); }));
   const auto hand = print_rate("update_by_hand", of, best_ms(2, [&] { by_hand.sum(of); }));
   print_ratio("update_handle_to_by_hand", hand, ours);
+  const auto read = print_rate("read_handle", of, best_ms(2, [&] { state.read_by_handle(of); }));
+  const auto hand_read = print_rate("read_by_hand", of, best_ms(2, [&] { by_hand.read(of); }));
+  print_ratio("read_handle_to_by_hand", hand_read, read);
 }
 
 } // namespace
@@ -283,12 +315,14 @@ int main(int count, char** arguments) {
     return count > index ? std::strtoull(arguments[index], nullptr, 10) : otherwise;
   };
   const auto keys = argument(1, 1'000'000);
-  const auto rows = argument(2, 2'000'000);
+  const auto rows = argument(2, 1'000'000);
   const auto directory =
       count > 3 ? std::string(arguments[3])
                 : std::filesystem::temp_directory_path().string() + "/headrace-rocksdb-bench";
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
-  state::measure({keys, bench::make_batches(keys, rows / bench::batch_rows)}, directory);
+  const auto value_bytes = argument(4, 8) / 8 * 8;
+  state::measure({keys, value_bytes, bench::make_batches(keys, rows / bench::batch_rows)},
+                 directory);
   std::filesystem::remove_all(directory);
 }

@@ -117,7 +117,12 @@ rocksdb::ColumnFamilyOptions make_family_options(const rocksdb_memory& memory, t
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = memory.cache();
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(bits_a_key));
-  // Indexes and filters count in the budget, before data goes.
+  // Indexes and filters count in the budget, before data goes; so does what each file takes.
+  for (const auto role :
+       {rocksdb::CacheEntryRole::kBlockBasedTableReader, rocksdb::CacheEntryRole::kFileMetadata,
+        rocksdb::CacheEntryRole::kFilterConstruction})
+    table.cache_usage_options.options_overrides[role].charged =
+        rocksdb::CacheEntryRoleOptions::Decision::kEnabled;
   table.cache_index_and_filter_blocks = true;
   table.cache_index_and_filter_blocks_with_high_priority = true;
   table.pin_l0_filter_and_index_blocks_in_cache = true;

@@ -24,13 +24,27 @@ public:
   void Logv(const char*, va_list) override {}
 };
 
-rocksdb::DBOptions database_options(const rocksdb_memory& memory,
+/// Tells the memory of flushes.
+class flush_listener final : public rocksdb::EventListener {
+public:
+  explicit flush_listener(std::shared_ptr<rocksdb_memory> memory) : memory_(std::move(memory)) {}
+  const char* Name() const override { return "headrace.flush_listener"; }
+  void OnFlushCompleted(rocksdb::DB*, const rocksdb::FlushJobInfo& done) override {
+    memory_->on_flushed(done.table_properties.raw_key_size + done.table_properties.raw_value_size);
+  }
+
+private:
+  std::shared_ptr<rocksdb_memory> memory_;
+};
+
+rocksdb::DBOptions database_options(const std::shared_ptr<rocksdb_memory>& memory,
                                     std::shared_ptr<snapshot_cuts> cuts) {
   rocksdb::DBOptions out;
   out.env = &scratch_env();
   out.create_if_missing = true;
-  out.write_buffer_manager = memory.write_buffers();
+  out.write_buffer_manager = memory->write_buffers();
   out.listeners.push_back(std::move(cuts));
+  out.listeners.push_back(std::make_shared<flush_listener>(memory));
   // See snapshot_cuts: all column families in one flush, and one flush at a time.
   out.atomic_flush = true;
   out.max_background_jobs = 2;
@@ -72,7 +86,7 @@ status rocksdb_instance::open_all(const std::vector<family>& families) {
   HEADRACE_CHECK(make_local_directories(directory_));
   rocksdb::DB* opened = nullptr;
   HEADRACE_CHECK(to_status(
-      rocksdb::DB::Open(database_options(*memory_, cuts_), directory_, wanted, &handles_, &opened),
+      rocksdb::DB::Open(database_options(memory_, cuts_), directory_, wanted, &handles_, &opened),
       "open " + directory_));
   db_.reset(opened);
   cuts_->set_persisted(db_->GetLatestSequenceNumber());

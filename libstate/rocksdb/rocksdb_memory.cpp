@@ -4,6 +4,9 @@
 #include "libstate/rocksdb/scratch_env.hpp"
 
 #include <algorithm>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace headrace::state {
 
@@ -11,6 +14,8 @@ namespace {
 
 constexpr int flush_threads = 2;
 constexpr int compaction_threads = 2;
+constexpr std::uint64_t flushed_bytes_least = std::uint64_t{32}
+                                              << 20U; ///< before memory is trimmed
 
 } // namespace
 
@@ -28,6 +33,16 @@ rocksdb_memory::rocksdb_memory(std::uint64_t budget_bytes)
 std::size_t rocksdb_memory::write_buffer_bytes() const {
   return std::clamp<std::size_t>(buffers_->buffer_size() / 4, std::size_t{256} << 10U,
                                  std::size_t{64} << 20U);
+}
+
+void rocksdb_memory::on_flushed(std::uint64_t bytes) {
+  const auto most = std::max(budget_bytes_ / 8, flushed_bytes_least);
+  if (flushed_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes < most)
+    return;
+  flushed_bytes_.store(0, std::memory_order_relaxed);
+#ifdef __GLIBC__
+  ::malloc_trim(0);
+#endif
 }
 
 void rocksdb_memory::add(rocksdb_instance& one) {

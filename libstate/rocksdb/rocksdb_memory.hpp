@@ -3,6 +3,7 @@
 #include <rocksdb/cache.h>
 #include <rocksdb/write_buffer_manager.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -18,7 +19,10 @@ class rocksdb_instance;
 /// RocksDB may pass the bound of write buffers by half before a flush has freed some, so, as Flink
 /// does it, of `budget_bytes` a third is for write buffers and the cache as a whole has five
 /// sixths. The cache's own limit cannot be strict: a strict one fails reads while write buffers
-/// fill it.
+/// fill it. What is small and grows with the number of files is charged to it, too.
+///
+/// Write buffers come and go in blocks between those of the cache, and the allocator keeps what
+/// lies between: measured, a quarter of the budget. So it is told to give it back now and then.
 class rocksdb_memory {
 public:
   static constexpr std::uint64_t budget_bytes_default = std::uint64_t{512} << 20U;
@@ -41,12 +45,17 @@ public:
       flush_largest();
   }
 
+  /// After a flush, on its thread: gives memory that the allocator keeps back to the system, once
+  /// for so many bytes that it takes less than a hundredth of the time.
+  void on_flushed(std::uint64_t bytes);
+
 private:
   void flush_largest();
 
   std::uint64_t budget_bytes_;
   std::shared_ptr<rocksdb::Cache> cache_;
   std::shared_ptr<rocksdb::WriteBufferManager> buffers_;
+  std::atomic<std::uint64_t> flushed_bytes_ = 0; ///< since memory was given back
   std::mutex mutex_;
   std::vector<rocksdb_instance*> instances_;
 };
