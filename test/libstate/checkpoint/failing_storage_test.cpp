@@ -8,8 +8,9 @@
 #include <numeric>
 
 // A checkpoint is made and the one before it removed, while the storage fails at each of its
-// operations in turn: for once, or from then on until the power fails. Afterwards the newest
-// complete checkpoint is the old one or the new one, and whole.
+// operations in turn, those for the checkpoint's metadata among them: for once, or from then on
+// until the power fails. Afterwards the newest complete checkpoint is the old one or the new one,
+// and whole. Then the same while one is restored, which fails cleanly, or is whole.
 
 namespace headrace::state {
 namespace {
@@ -60,12 +61,14 @@ struct failing_fixture : state_fixture {
     return made;
   }
 
-  sum_model restore_newest() {
-    const auto ids = take(storage->list());
+  sum_model restore_newest() { return take(try_to_restore()); }
+
+  result<sum_model> try_to_restore() {
+    HEADRACE_TRY(const auto ids, storage->list());
     REQUIRE(!ids.empty());
-    const auto newest = take(storage->read(ids.back()));
+    HEADRACE_TRY(const auto newest, storage->read(ids.back()));
     const auto restored = make(number_type());
-    check_ok(restored->restore(newest.operators.at(summing).subtasks.at(0).keyed));
+    HEADRACE_CHECK(restored->restore(newest.operators.at(summing).subtasks.at(0).keyed));
     sum_model out;
     auto& table = *take(restored->open_table(sums()));
     auto piece = table.make_piece();
@@ -122,6 +125,26 @@ bool run_failing_at(const backend_choice& choice, std::uint64_t failing, bool is
   return has_failed;
 }
 
+/// Fails the storage's operation number `failing` while a checkpoint is restored.
+/// @returns false: there is none of that number
+bool restore_failing_at(failing_fixture& at, std::uint64_t failing, const sum_model& wanted) {
+  std::uint64_t operations = 0;
+  at.files.intercept([&](const std::string& call, const std::string& path) -> std::optional<error> {
+    if (++operations == failing)
+      return error(errc::storage_failed, "made to fail: " + call + " " + path);
+    return std::nullopt;
+  });
+  const auto found = at.try_to_restore();
+  at.files.intercept({});
+  if (found)
+    CHECK(*found == wanted);
+  else
+    CHECK(found.error().has(errc::storage_failed));
+  CHECK((found || operations >= failing));
+  CHECK(at.restore_newest() == wanted);
+  return operations >= failing;
+}
+
 } // namespace
 
 TEST_SUITE("state/checkpoint/failing_storage") {
@@ -135,6 +158,21 @@ TEST_CASE("whatever operation of the storage fails, a checkpoint is whole") {
         ++failing;
       CHECK(failing > 10);
     }
+  }
+}
+
+TEST_CASE("whatever operation fails while a checkpoint is restored, the next attempt is whole") {
+  for (const auto& choice : {on_heap, on_rocksdb, on_rocksdb_canonically}) {
+    CAPTURE(choice.backend);
+    failing_fixture at(choice);
+    sum_model model;
+    at.write(0, 1, model);
+    take(at.checkpoint(1));
+    at.backend->notify_completed(1);
+    std::uint64_t failing = 1;
+    while (restore_failing_at(at, failing, model))
+      ++failing;
+    CHECK(failing > 3);
   }
 }
 } // TEST_SUITE("state/checkpoint/failing_storage")
