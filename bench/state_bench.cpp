@@ -1,7 +1,8 @@
-// Measures keyed state in memory: sums by key through batch access against a hand-written loop over
-// boost::unordered_flat_map, and what a snapshot of a large state costs. Prints one JSON line a
-// measurement. Arguments: the size of that state in MB (default 1000, 0: none), and the number of
-// keys of the sums (default: several).
+// Measures keyed state in memory: sums by key, and reads, through batch access and through a value
+// handle against hand-written loops over boost::unordered_flat_map, and what a snapshot of a large
+// state costs. Prints one JSON line a measurement; a ratio is of rates, ours to that of the map.
+// Arguments: the size of that state in MB (default 1000, 0: none), and the number of keys of the
+// sums (default: several).
 
 #include "bench/state_load.hpp"
 #include "libstate/backend/keyed_backend.hpp"
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -60,6 +62,7 @@ struct summing {
   std::unique_ptr<file_system> files = make_local_file_system();
   std::unique_ptr<keyed_backend> backend;
   keyed_table* table = nullptr;
+  graph::value_access* value = nullptr;
   std::vector<std::uint32_t> rows = std::vector<std::uint32_t>(batch_rows);
   located_rows at;
 
@@ -67,6 +70,10 @@ struct summing {
     std::iota(rows.begin(), rows.end(), 0U);
     backend = make();
     table = take(backend->open_table(description()));
+    graph::state_descriptor handle;
+    handle.name = "value";
+    handle.value_type = graph::logical_type::bytes();
+    value = &backend->value(handle);
   }
   std::unique_ptr<keyed_backend> make() {
     keyed_backend_setup setup{
@@ -88,6 +95,39 @@ struct summing {
     for (std::size_t i = 0; i < batch_rows; ++i)
       *reinterpret_cast<std::int64_t*>(at.values[i]) += values[i];
   }
+  std::int64_t read(key_batch& keys, const graph::record_batch& in) {
+    keys.assign(in, column_0);
+    static_cast<void>(table->locate(keys, rows, 0, access::read, at).has_value());
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < batch_rows; ++i)
+      sum += at.values[i] == nullptr ? 0 : *reinterpret_cast<const std::int64_t*>(at.values[i]);
+    return sum;
+  }
+  /// A get and a put of a user's handle a row.
+  void add_by_handle(key_batch& keys, const graph::record_batch& in) {
+    keys.assign(in, column_0);
+    const auto* values = in.at(1).values<std::int64_t>();
+    for (std::size_t row = 0; row < batch_rows; ++row) {
+      backend->set_current_key(keys, row);
+      const auto sum = current_sum() + values[row];
+      value->put({reinterpret_cast<const char*>(&sum), sizeof(sum)});
+    }
+  }
+  std::int64_t read_by_handle(key_batch& keys, const graph::record_batch& in) {
+    keys.assign(in, column_0);
+    std::int64_t sum = 0;
+    for (std::size_t row = 0; row < batch_rows; ++row) {
+      backend->set_current_key(keys, row);
+      sum += current_sum();
+    }
+    return sum;
+  }
+  std::int64_t current_sum() {
+    std::int64_t sum = 0;
+    if (const auto held = value->get())
+      std::memcpy(&sum, held->data(), sizeof(sum));
+    return sum;
+  }
 };
 
 void print_rate(const char* name, std::uint64_t keys, std::size_t rows, double ms) {
@@ -98,53 +138,95 @@ void print_rate(const char* name, std::uint64_t keys, std::size_t rows, double m
   std::fflush(stdout);
 }
 
+void print_ratio(const char* name, std::uint64_t keys, double map_ms, double ours_ms) {
+  std::printf("{\"bench\":\"state\",\"name\":\"%s\",\"keys\":%llu,\"ratio\":%.2f}\n", name,
+              static_cast<unsigned long long>(keys), map_ms / ours_ms);
+  std::fflush(stdout);
+}
+
+/// Times of the same by each way: the best round each, as rounds take turns.
+struct ways {
+  double batch_ms = 1e300;
+  double handle_ms = 1e300;
+  double map_ms = 1e300;
+
+  template <class Run>
+  static void take_best(double& best, Run run) {
+    const auto start = cpu_ms();
+    run();
+    best = std::min(best, cpu_ms() - start);
+  }
+  void print(const char* what, std::uint64_t keys, std::size_t rows) const {
+    const auto named = [&](const char* way) { return what + std::string(way); };
+    print_rate(named("_batch").c_str(), keys, rows, batch_ms);
+    print_rate(named("_handle").c_str(), keys, rows, handle_ms);
+    print_rate(named("_flat_map").c_str(), keys, rows, map_ms);
+    print_ratio(named("_batch_to_flat_map").c_str(), keys, map_ms, batch_ms);
+    print_ratio(named("_handle_to_flat_map").c_str(), keys, map_ms, handle_ms);
+  }
+};
+
 void sum_by_key(std::uint64_t keys) {
   const auto batches = make_batches(keys, std::max<std::size_t>(1000, 3 * keys / batch_rows));
   const auto rows = batches.size() * batch_rows;
-  double best_state_ms = 1e300;
-  double best_map_ms = 1e300;
   summing state;
+  summing by_handle;
   key_batch keys_of_batch(state.backend->key(), 128);
   boost::unordered_flat_map<std::int64_t, std::int64_t> map;
-  for (int round = 0; round < 4; ++round) { // the first one inserts, the others update
-    auto start = cpu_ms();
+  const auto add_by_batch = [&] {
     for (const auto& batch : batches)
       state.add(keys_of_batch, batch);
-    const auto state_ms = cpu_ms() - start;
-    start = cpu_ms();
+  };
+  const auto add_by_handle = [&] {
+    for (const auto& batch : batches)
+      by_handle.add_by_handle(keys_of_batch, batch);
+  };
+  const auto add_to_map = [&] {
     for (const auto& batch : batches) {
       const auto* key = batch.at(0).values<std::int64_t>();
       const auto* value = batch.at(1).values<std::int64_t>();
       for (std::size_t i = 0; i < batch_rows; ++i)
         map[key[i]] += value[i];
     }
-    const auto map_ms = cpu_ms() - start;
-    if (round == 0) {
-      print_rate("insert_sum_headrace", keys, rows, state_ms);
-      print_rate("insert_sum_flat_map", keys, rows, map_ms);
-    } else {
-      best_state_ms = std::min(best_state_ms, state_ms);
-      best_map_ms = std::min(best_map_ms, map_ms);
-    }
+  };
+  ways inserts;
+  ways updates;
+  for (int round = 0; round < 4; ++round) { // the first one inserts, the others update
+    auto& times = round == 0 ? inserts : updates;
+    ways::take_best(times.batch_ms, add_by_batch);
+    ways::take_best(times.handle_ms, add_by_handle);
+    ways::take_best(times.map_ms, add_to_map);
   }
-  print_rate("update_sum_headrace", keys, rows, best_state_ms);
-  print_rate("update_sum_flat_map", keys, rows, best_map_ms);
-  std::printf("{\"bench\":\"state\",\"name\":\"update_sum_ratio\",\"keys\":%llu,\"ratio\":%.2f,"
-              "\"bytes_per_key\":%.1f}\n",
-              static_cast<unsigned long long>(keys), best_state_ms / best_map_ms,
-              static_cast<double>(state.backend->size_bytes()) /
-                  static_cast<double>(state.backend->row_count()));
-  double best_read_ms = 1e300;
+  inserts.print("insert_sum", keys, rows);
+  updates.print("update_sum", keys, rows);
+  std::int64_t found = 0;
+  ways reads;
   for (int round = 0; round < 3; ++round) {
-    const auto start = cpu_ms();
-    for (const auto& batch : batches) {
-      keys_of_batch.assign(batch, column_0);
-      static_cast<void>(
-          state.table->locate(keys_of_batch, state.rows, 0, access::read, state.at).has_value());
-    }
-    best_read_ms = std::min(best_read_ms, cpu_ms() - start);
+    ways::take_best(reads.batch_ms, [&] {
+      for (const auto& batch : batches)
+        found += state.read(keys_of_batch, batch);
+    });
+    ways::take_best(reads.handle_ms, [&] {
+      for (const auto& batch : batches)
+        found -= by_handle.read_by_handle(keys_of_batch, batch);
+    });
+    ways::take_best(reads.map_ms, [&] {
+      for (const auto& batch : batches) {
+        const auto* key = batch.at(0).values<std::int64_t>();
+        for (std::size_t i = 0; i < batch_rows; ++i) {
+          const auto at = map.find(key[i]);
+          found += at == map.end() ? 0 : at->second;
+        }
+      }
+    });
   }
-  print_rate("read_headrace", keys, rows, best_read_ms);
+  reads.print("read", keys, rows);
+  std::printf("{\"bench\":\"state\",\"name\":\"size\",\"keys\":%llu,\"bytes_per_key\":%.1f,"
+              "\"checked\":%lld}\n",
+              static_cast<unsigned long long>(keys),
+              static_cast<double>(state.backend->size_bytes()) /
+                  static_cast<double>(state.backend->row_count()),
+              static_cast<long long>(found));
 }
 
 /// Of batches: wall time, and CPU time of the thread beside it, which tells our own work from what

@@ -11,7 +11,6 @@ namespace headrace::state {
 namespace {
 
 constexpr std::size_t chunk_rows = 32;
-constexpr std::size_t rows_ahead = 12; ///< whose slots are fetched beside a row
 
 std::uint32_t index_hash(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32U); }
 
@@ -195,18 +194,17 @@ std::size_t heap_table::locate_guessed(const Keys keys, const heap_directory& di
                                        located_rows& out) const {
   const auto view = directory.look();
   const auto only = view.index.of(0); // the one segment
+  const auto homes = slot_index::home_of(~std::uint32_t{0}, only.mask);
   const auto fixed_at = layout_.fixed_at;
   const auto token = std::uint64_t{directory.ordinal} << 32U;
   auto* tokens = out.tokens.data();
   auto** values = out.values.data();
   const auto end = rows.size();
+  // Nothing is fetched ahead: rows do not wait for each other, and what is near comes in time.
   for (; at < end; ++at) {
     const auto row = rows[at];
     const auto hash = index_hash(keys.hashes[row]);
-    const auto later = index_hash(keys.hashes[rows[std::min(at + rows_ahead, end - 1)]]);
-    __builtin_prefetch(only.slots + slot_index::home_of(later, only.mask));
-    const auto number =
-        slot_index::view::guess(only.slots + slot_index::home_of(hash, only.mask), hash);
+    const auto number = slot_index::view::guess(only.slots + (hash & homes), hash);
     if (number == heap_directory::none) [[unlikely]]
       return at;
     auto* found = view.row(number);

@@ -13,6 +13,8 @@ namespace headrace::state {
 namespace {
 
 constexpr std::size_t rows_a_read = 256; ///< each may pin a block until it is copied
+/// Of a write; what a cut sees begins and ends on the mailbox, so that nobody sees a part.
+constexpr std::size_t write_bytes = std::size_t{1} << 20U;
 /// Up to so many rows of a namespace are deleted one by one: many range deletions slow reads down.
 constexpr std::uint64_t single_deletes_max = 4096;
 
@@ -76,6 +78,9 @@ status rocksdb_table::locate_in(const key_batch& keys, std::span<const std::uint
   HEADRACE_TRY(const auto groups, keys.key_groups());
   staged.name_rows(schema_.shape(), groups);
   HEADRACE_CHECK(read_rows(staged));
+  staged.is_for_reading = mode == access::read;
+  if (!staged.is_for_reading)
+    staged.before.assign(staged.cells.begin(), staged.cells.end());
 
   for (std::size_t i = 0; i < count; ++i) {
     const auto index = static_cast<std::uint32_t>(out.tokens[i]);
@@ -119,7 +124,6 @@ status rocksdb_table::read_rows(staged_rows& staged) {
       values_[i].Reset();
     }
   }
-  staged.before.assign(staged.cells.begin(), staged.cells.end());
   return {};
 }
 
@@ -193,6 +197,7 @@ status rocksdb_table::write_back(located_rows& at) {
   if (at.staged == nullptr)
     return {};
   auto& staged = staged_of(at);
+  HEADRACE_ASSERT(!staged.is_for_reading, "rows that are written back were located for it");
   batch_.Clear();
   for (const auto index : staged.order) {
     auto& row = staged.rows[index];
@@ -209,6 +214,10 @@ status rocksdb_table::write_back(located_rows& at) {
       row.value_size = static_cast<std::uint32_t>(value.size());
       staged.values.append(value.data(), value.size());
       row.is_changed = false;
+    }
+    if (batch_.GetDataSize() > write_bytes) {
+      HEADRACE_CHECK(instance_->write(batch_));
+      batch_.Clear();
     }
   }
   if (!description_.layout.is_variable())
@@ -256,7 +265,8 @@ status rocksdb_table::scan(state_namespace space, scan_cursor& cursor, std::size
   if (cursor.held == nullptr)
     cursor.held = begin_scan(space);
   auto& running = *static_cast<running_scan*>(cursor.held.get());
-  std::vector<std::pair<std::size_t, std::size_t>> places; // of values
+  auto& places = scanned_places_;
+  places.clear();
   while (running.at < running.groups.size() && places.size() < rows_max) {
     const auto& [group, rows] = running.groups[running.at];
     if (!running.is_positioned) {

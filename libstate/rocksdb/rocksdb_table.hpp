@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headrace::state {
@@ -71,7 +72,9 @@ private:
   std::vector<rocksdb::Slice> names_;
   std::vector<rocksdb::PinnableSlice> values_;
   std::vector<rocksdb::Status> outcomes_;
-  std::vector<std::byte> scanned_; ///< values of the last piece
+  // Values of the last piece of a scan, and where each is.
+  std::vector<std::byte> scanned_;
+  std::vector<std::pair<std::size_t, std::size_t>> scanned_places_; ///< offset, size
 };
 
 } // namespace headrace::state

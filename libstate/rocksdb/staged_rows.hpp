@@ -37,10 +37,11 @@ public:
   /// Writes the names of all rows, and orders them by name.
   void name_rows(key_shape shape, std::span<const std::uint16_t> groups);
 
+  bool is_for_reading = false; ///< nothing is to be written back
   std::vector<row> rows;
   std::vector<std::uint32_t> order; ///< rows by name
   std::vector<std::byte> cells;     ///< fixed: values by row, as the caller changes them
-  std::vector<std::byte> before;    ///< fixed: values as they were read
+  std::vector<std::byte> before;    ///< fixed: values as they were read; not for reading
   byte_string values;               ///< variable: what was read, one behind the other
   std::vector<byte_string> replaced;
 

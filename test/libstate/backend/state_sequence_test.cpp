@@ -42,9 +42,9 @@ public:
     makers_[rocks] = take(make_state_backend("rocksdb", std::uint64_t{32} << 20U));
   }
 
-  void run(int rounds) {
-    check_ok(start({heap, 2}, {}));
-    for (int round = 0; round < rounds; ++round) {
+  void run() {
+    check_ok(start({random_->below(2), 2}, {}));
+    for (auto rounds = 1 + random_->below(4); rounds > 0; --rounds) {
       fill();
       const auto to = some_place();
       // Between backends only the canonical form goes.
@@ -117,7 +117,7 @@ private:
   place some_place() {
     static constexpr std::array<std::int32_t, 8> parallelisms = {2, 3, 2, 3, 1, 4, 5, 128};
     const auto backend = random_->below(2);
-    return {backend, parallelisms[random_->below(30) == 0 ? 7 : random_->below(7)]};
+    return {backend, parallelisms[random_->below(60) == 0 ? 7 : random_->below(7)]};
   }
 
   subtask_states& of(std::size_t name) {
@@ -328,11 +328,11 @@ TEST_SUITE("state/backend/state_sequence") {
 TEST_CASE("all states stay the same over snapshots, backends, parallelisms and types") {
   int moves = 0;
   int changes = 0;
-  for (int run = 0; run < runs(4); ++run) {
+  for (int run = 0; run < runs(8); ++run) {
     const auto of_run = seed() + static_cast<std::uint64_t>(run);
     CAPTURE(of_run);
     state_sequence one(of_run);
-    one.run(6);
+    one.run();
     moves += one.moves();
     changes += one.changes();
   }
