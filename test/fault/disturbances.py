@@ -127,7 +127,11 @@ class StormDisturber(ProcessDisturber):
         directory = self.cluster.directory / "jobmanager/checkpoints"
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if not any(directory.glob("*/chk-*")):
+            try:
+                is_empty = not any(directory.glob("*/chk-*"))
+            except FileNotFoundError:  # the job's directory went while it was read
+                is_empty = True
+            if is_empty:
                 return True
         return False
 
