@@ -14,8 +14,7 @@ namespace {
 
 constexpr int flush_threads = 2;
 constexpr int compaction_threads = 2;
-constexpr std::uint64_t flushed_bytes_least = std::uint64_t{32}
-                                              << 20U; ///< before memory is trimmed
+constexpr std::uint64_t trim_bytes_least = std::uint64_t{8} << 20U; ///< flushed in between
 
 } // namespace
 
@@ -36,8 +35,10 @@ std::size_t rocksdb_memory::write_buffer_bytes() const {
 }
 
 void rocksdb_memory::on_flushed(std::uint64_t bytes) {
-  const auto most = std::max(budget_bytes_ / 8, flushed_bytes_least);
-  if (flushed_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes < most)
+  // What this flush has freed, or will soon, is given back by the next: so none may be passed over
+  // that is not small.
+  const auto least = std::max(budget_bytes_ / 32, trim_bytes_least);
+  if (flushed_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes < least)
     return;
   flushed_bytes_.store(0, std::memory_order_relaxed);
 #ifdef __GLIBC__

@@ -45,8 +45,7 @@ public:
       flush_largest();
   }
 
-  /// After a flush, on its thread: gives memory that the allocator keeps back to the system, once
-  /// for so many bytes that it takes less than a hundredth of the time.
+  /// After a flush, on its thread: gives memory that the allocator keeps back to the system.
   void on_flushed(std::uint64_t bytes);
 
 private:
