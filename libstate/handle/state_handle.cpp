@@ -44,6 +44,14 @@ std::uint64_t task_state_snapshot::size_bytes() const {
   return out;
 }
 
+std::uint64_t task_state_snapshot::in_flight_bytes() const {
+  std::uint64_t out = 0;
+  for (const auto& [id, one] : operators)
+    for (const auto& segment : one.channels)
+      out += segment.size_bytes;
+  return out;
+}
+
 void encode(const task_state_snapshot& snapshot, byte_writer& out) {
   handle_encoder encoder(out, {});
   out.put_varint(snapshot.operators.size());

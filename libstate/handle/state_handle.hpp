@@ -80,6 +80,7 @@ struct operator_subtask_state {
 struct task_state_snapshot {
   std::map<operator_id, operator_subtask_state> operators;
   std::uint64_t size_bytes() const;
+  std::uint64_t in_flight_bytes() const; ///< of it
   friend bool operator==(const task_state_snapshot&, const task_state_snapshot&) = default;
 };
 
