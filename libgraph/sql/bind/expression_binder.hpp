@@ -1,0 +1,93 @@
+#pragma once
+
+#include "libgraph/sql/bind/bound_expression.hpp"
+#include "libgraph/sql/bind/function_table.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace::sql {
+
+/// The columns that an expression may name, in the order of the input's rows: those of a table
+/// after another, each table with its name.
+class column_scope {
+public:
+  struct column {
+    std::string table; ///< alias or last part of the name; empty: none
+    std::string name;
+    logical_type type;
+  };
+
+  void add(std::string table, std::string name, logical_type type) {
+    columns_.push_back({std::move(table), std::move(name), std::move(type)});
+  }
+  const std::vector<column>& columns() const { return columns_; }
+
+private:
+  std::vector<column> columns_;
+};
+
+/// Resolves names and types of expressions over a scope. Goes on behind an error, so that the
+/// errors of both sides of an operator are found; each is reported once. A value, of one thread.
+class expression_binder {
+public:
+  /// @param scope  must outlive the binder
+  expression_binder(const column_scope& scope, std::vector<diagnostic>& findings)
+      : scope_(scope), findings_(findings) {}
+
+  /// Nothing after an error, which is among the findings.
+  std::optional<bound_expression> bind(const expression& from);
+  /// As `bind`, of type BOOLEAN: WHERE, ON, HAVING.
+  std::optional<bound_expression> bind_condition(const expression& from);
+  void allow_aggregates(bool is_allowed) { allows_aggregates_ = is_allowed; }
+
+private:
+  using maybe = std::optional<bound_expression>;
+
+  maybe fail(diagnostic_kind kind, std::string message, source_span at);
+  std::optional<std::vector<bound_expression>> bind_all(const std::vector<expression>& from);
+  static bound_expression call(std::string function, std::vector<bound_expression> arguments,
+                               logical_type type, source_span at);
+  static bound_expression cast_to(bound_expression value, const logical_type& type);
+  /// Casts both to what they have in common, for a comparison.
+  bool align(bound_expression& left, bound_expression& right, std::string_view sign,
+             source_span at);
+
+  maybe bind_node(const literal& from, source_span at);
+  maybe bind_node(const column_reference& from, source_span at);
+  maybe bind_node(const operation& from, source_span at);
+  maybe bind_node(const between& from, source_span at);
+  maybe bind_node(const like& from, source_span at);
+  maybe bind_node(const in_list& from, source_span at);
+  maybe bind_node(const case_expression& from, source_span at);
+  maybe bind_node(const cast& from, source_span at);
+  maybe bind_node(const function_call& from, source_span at);
+  maybe bind_node(const symbol_argument& from, source_span at);
+  maybe bind_node(const row_constructor& from, source_span at);
+  maybe bind_node(const collection_constructor& from, source_span at);
+  maybe bind_node(const item_access& from, source_span at);
+  maybe bind_node(const field_access& from, source_span at);
+  /// What is bound with queries, or not at all yet.
+  template <class T>
+  maybe bind_node(const T&, source_span at) {
+    return fail(diagnostic_kind::unsupported, "this form of expression is not supported", at);
+  }
+
+  maybe bind_number(const literal& from, bool is_negative, source_span at);
+  maybe bind_logic(const operation& from, std::string_view word, source_span at);
+  maybe bind_comparison(const operation& from, std::string_view sign, source_span at);
+  maybe bind_field(bound_expression row, const name& field);
+  maybe unknown_column(const name& wanted, std::string_view table);
+  maybe unknown_function(const function_call& from);
+  maybe apply(std::span<const function_signature> ways, const function_call& from,
+              std::vector<bound_expression> arguments, source_span at);
+
+  const column_scope& scope_;
+  std::vector<diagnostic>& findings_;
+  bool allows_aggregates_ = false;
+  bool is_in_aggregate_ = false;
+};
+
+} // namespace headrace::sql
