@@ -327,6 +327,9 @@ std::optional<logical_type> arithmetic_type(operator_kind kind, const logical_ty
                                 other == type_root::float_ || other == type_root::double_;
     if (!is_approximate && (one == type_root::decimal || other == type_root::decimal))
       return with_null(decimal_result(kind, digits_of(left), digits_of(right)), is_nullable);
+    // A remainder is as small as what was divided by.
+    if (kind == operator_kind::modulo)
+      return with_null(right, is_nullable);
     return with_null(*common_number(left, right), is_nullable);
   }
   const auto is_time = [](type_root root) {

@@ -11,7 +11,7 @@ namespace headrace::sql {
 
 namespace limits {
 constexpr std::size_t text_bytes_max = std::size_t{16} << 20U; ///< of a script
-constexpr int nesting_max = 200;         ///< of what stands in brackets, as the parser recurses
+constexpr int nesting_max = 100;         ///< of what stands in brackets, as the parser recurses
 constexpr int tree_height_max = 800;     ///< of a statement's tree, chains of operators included
 constexpr std::size_t findings_max = 20; ///< reported of a script
 } // namespace limits
