@@ -93,10 +93,13 @@ query statement_parser::parse_set_operations(query left, int least) {
     const bool is_all = in_.accept(kw::all_);
     if (!is_all)
       in_.accept(kw::distinct_);
-    nesting_scope scope(*this);
-    if (!scope.is_sound())
-      break;
-    auto right = parse_query_body(found->precedence + 1);
+    query right;
+    {
+      const nesting_scope scope(*this); // ends before the link, which counts for the chain
+      if (!scope.is_sound())
+        break;
+      right = parse_query_body(found->precedence + 1);
+    }
     auto* chain = std::get_if<set_operation>(&left.body);
     if (chain != nullptr && chain->kind == found->kind && chain->is_all == is_all &&
         !has_tail(left) && left.with.empty()) {

@@ -431,7 +431,7 @@ constexpr std::string_view statements[] = {
     "ALTER CATALOG c COMMENT 'x'",
     "INSERT INTO t SELECT * FROM u",
     "INSERT INTO c.d.t /*+ OPTIONS('sink.parallelism'='2') */ (a, b) VALUES (1, 'x'), (2, 'y')",
-    "INSERT OVERWRITE t PARTITION (day = '2024-01-01', hour_of_day) SELECT a FROM u",
+    "INSERT OVERWRITE t PARTITION (`day` = '2024-01-01', hour_of_day) SELECT a FROM u",
     "INSERT INTO t (a, r.b) (SELECT 1, 2)",
     "INSERT INTO t (SELECT 1) UNION ALL (SELECT 2)",
     "INSERT INTO t SELECT * FROM a ON CONFLICT DO NOTHING",

@@ -187,7 +187,7 @@ TEST_CASE("types are those of the dialect") {
       if ((at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1]))) &&
           (at + 2 == text.size() || !std::isalnum(static_cast<unsigned char>(text[at + 2]))))
         text.insert(at, "t.");
-    const auto bound = bind(text);
+    const auto bound = bind(std::string_view(text));
     CAPTURE(bound.errors);
     CHECK(bound.type == each.type);
   }
