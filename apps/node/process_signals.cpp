@@ -1,5 +1,10 @@
 #include "apps/node/process_signals.hpp"
 
+#include "libactors/base/clock.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <ctime>
@@ -24,6 +29,22 @@ timespec to_timespec(std::chrono::milliseconds time) {
   return out;
 }
 
+/// Waits for a signal that ends the process. What interrupts the wait, as a stop and its end or a
+/// debugger, does not shorten it. @returns its number; 0: none came in time
+int await_ending(std::chrono::milliseconds longest) {
+  const auto ending = ending_signals();
+  const auto end_us = system_clock().now_us() + longest.count() * 1'000;
+  while (true) {
+    const auto left_us = std::max<std::int64_t>(0, end_us - system_clock().now_us());
+    const auto left = to_timespec(std::chrono::milliseconds((left_us + 999) / 1'000));
+    const int number = sigtimedwait(&ending, nullptr, &left);
+    if (number > 0)
+      return number;
+    if (errno != EINTR)
+      return 0;
+  }
+}
+
 } // namespace
 
 process_signals::process_signals() {
@@ -41,19 +62,14 @@ int process_signals::wait() {
 }
 
 bool process_signals::wait_for(std::chrono::milliseconds longest) {
-  const auto ending = ending_signals();
-  const auto left = to_timespec(longest);
-  return sigtimedwait(&ending, nullptr, &left) > 0;
+  return await_ending(longest) > 0;
 }
 
 void process_signals::raise_termination() { ::kill(::getpid(), SIGTERM); }
 
 void process_signals::end_process_after(std::chrono::milliseconds deadline, int exit_code) {
   std::thread([deadline, exit_code] {
-    const auto ending = ending_signals();
-    const auto left = to_timespec(deadline);
-    const int number = sigtimedwait(&ending, nullptr, &left);
-    if (number > 0)
+    if (const int number = await_ending(deadline); number > 0)
       ::_exit(128 + number);
     std::fprintf(stderr, "headrace: did not stop in time: after %lld ms\n",
                  static_cast<long long>(deadline.count()));
