@@ -3,8 +3,8 @@
 // measurement. Arguments: gigabytes of state (default 10), directory for the database (default: a
 // temporary one; it is removed), percentages of changed rows (default: 0.1 1 10 100).
 
+#include "bench/counting_target.hpp"
 #include "bench/large_state.hpp"
-#include "libstate/storage/state_stream.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -25,43 +25,6 @@ using steady = std::chrono::steady_clock;
 double ms_since(steady::time_point start) {
   return std::chrono::duration<double, std::milli>(steady::now() - start).count();
 }
-
-/// Counts what is written, and keeps none of it.
-class counting_output final : public state_output {
-public:
-  counting_output(std::uint64_t& bytes, std::string path)
-      : bytes_(&bytes), path_(std::move(path)) {}
-  status append(byte_view data) override {
-    position_ += data.size();
-    *bytes_ += data.size();
-    return {};
-  }
-  std::uint64_t position() const override { return position_; }
-  const std::string& path() const override { return path_; }
-  status finish() override { return {}; }
-
-private:
-  std::uint64_t* bytes_;
-  std::uint64_t position_ = 0;
-  std::string path_;
-};
-
-class counting_target final : public snapshot_target {
-public:
-  result<state_output*> output() override { return static_cast<state_output*>(&own_); }
-  result<std::unique_ptr<state_output>> create_shared(const std::string& name) override {
-    ++files;
-    std::unique_ptr<state_output> made = std::make_unique<counting_output>(bytes, "shared/" + name);
-    return made;
-  }
-  bool shares(const std::string& path) const override { return path.starts_with("shared/"); }
-
-  std::uint64_t bytes = 0;
-  int files = 0;
-
-private:
-  counting_output own_{bytes, "own"};
-};
 
 class measured_state {
 public:

@@ -3,9 +3,9 @@
 // draws. Arguments: megabytes of RocksDB's budget, gigabytes of state, minutes of updates,
 // directory for the databases, subtasks (each has a database and a thread).
 
+#include "bench/counting_target.hpp"
 #include "bench/large_state.hpp"
 #include "libstate/rocksdb/rocksdb_backend.hpp"
-#include "libstate/storage/state_stream.hpp"
 
 #include <malloc.h>
 
@@ -31,35 +31,6 @@ constexpr std::chrono::seconds checkpoint_interval{30};
 double seconds_since(steady::time_point start) {
   return std::chrono::duration<double>(steady::now() - start).count();
 }
-
-/// Takes what a checkpoint writes, and keeps none of it.
-class dropping_output final : public state_output {
-public:
-  explicit dropping_output(std::string path) : path_(std::move(path)) {}
-  status append(byte_view data) override {
-    position_ += data.size();
-    return {};
-  }
-  std::uint64_t position() const override { return position_; }
-  const std::string& path() const override { return path_; }
-  status finish() override { return {}; }
-
-private:
-  std::uint64_t position_ = 0;
-  std::string path_;
-};
-class dropping_target final : public snapshot_target {
-public:
-  result<state_output*> output() override { return static_cast<state_output*>(&own_); }
-  result<std::unique_ptr<state_output>> create_shared(const std::string& name) override {
-    std::unique_ptr<state_output> made = std::make_unique<dropping_output>("shared/" + name);
-    return made;
-  }
-  bool shares(const std::string& path) const override { return path.starts_with("shared/"); }
-
-private:
-  dropping_output own_{"own"};
-};
 
 /// Makes backends of a memory that can be looked into.
 class watched_backends final : public state_backend {
@@ -96,7 +67,7 @@ void run_subtask(state_backend& maker, const std::string& directory, key_group_r
     checkpointed = steady::now();
     of.size_bytes = state.backend().size_bytes();
     const auto id = static_cast<checkpoint_id>(++of.checkpoints);
-    dropping_target target;
+    counting_target target;
     static_cast<void>(take(take(state.backend().snapshot(id))->run(target)));
     state.backend().notify_completed(id);
   }

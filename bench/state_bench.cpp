@@ -4,6 +4,7 @@
 // Arguments: the size of that state in MB (default 1000, 0: none), and the number of keys of the
 // sums (default: several).
 
+#include "bench/counting_target.hpp"
 #include "bench/state_load.hpp"
 #include "libstate/backend/keyed_backend.hpp"
 #include "libstate/registry/state_backends.hpp"
@@ -35,27 +36,6 @@ using steady = std::chrono::steady_clock;
 double ms_since(steady::time_point start) {
   return std::chrono::duration<double, std::milli>(steady::now() - start).count();
 }
-
-/// Writes nowhere.
-class counting_target final : public snapshot_target, public state_output {
-public:
-  result<state_output*> output() override { return static_cast<state_output*>(this); }
-  result<std::unique_ptr<state_output>> create_shared(const std::string&) override {
-    return error(errc::internal, "not shared");
-  }
-  bool shares(const std::string&) const override { return false; }
-  status append(byte_view data) override {
-    position_ += data.size();
-    return {};
-  }
-  std::uint64_t position() const override { return position_; }
-  const std::string& path() const override { return path_; }
-  status finish() override { return {}; }
-
-private:
-  std::uint64_t position_ = 0;
-  std::string path_ = "nowhere";
-};
 
 struct summing {
   system_clock time;
@@ -297,7 +277,7 @@ void snapshot_of(std::uint64_t bytes_wanted) {
               "\"synchronous_ms\":%.3f,\"asynchronous_ms\":%.0f,\"asynchronous_cpu_ms\":%.0f,"
               "\"written_mb\":%.0f}\n",
               static_cast<unsigned long long>(next), static_cast<double>(bytes_wanted) / 1e6,
-              sync_ms, run_ms, run_cpu_ms, static_cast<double>(target.position()) / 1e6);
+              sync_ms, run_ms, run_cpu_ms, static_cast<double>(target.bytes) / 1e6);
   std::fflush(stdout);
 }
 
