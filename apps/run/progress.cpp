@@ -1,6 +1,7 @@
 #include "apps/run/progress.hpp"
 
 #include "libactors/base/clock.hpp"
+#include "libactors/base/text.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -27,18 +28,10 @@ void append_count(std::string& out, std::uint64_t count, const char* one, const 
     out += ", " + std::to_string(count) + ' ' + (count == 1 ? one : many);
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z')
-      c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 } // namespace
 
 std::string describe_progress(const scheduler::job_status& job, std::int64_t now_ms) {
-  std::string out = lower(scheduler::name_of(job.state));
+  std::string out = in_lower_case(scheduler::name_of(job.state));
   const auto until = job.ended_ms != 0 ? job.ended_ms : now_ms;
   if (job.started_ms != 0)
     out += (scheduler::is_terminal(job.state) ? " after " : " ") +
@@ -92,7 +85,7 @@ void progress::show(const scheduler::job_status& job) {
   }
   const bool live = style_ == style::live;
   auto text = live ? describe_progress(job, system_clock().wall_ms())
-                   : lower(scheduler::name_of(job.state)) +
+                   : in_lower_case(scheduler::name_of(job.state)) +
                          (job.waiting_for.empty() ? "" : ", waiting for " + job.waiting_for);
   if (text == shown_)
     return;

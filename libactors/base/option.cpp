@@ -42,16 +42,6 @@ constexpr std::array memory_units{
     unit{"tebibytes", kilo* kilo* kilo* kilo},
 };
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (auto& letter : out) {
-    if (letter >= 'A' && letter <= 'Z') {
-      letter = static_cast<char>(letter - 'A' + 'a');
-    }
-  }
-  return out;
-}
-
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto* end = text.data() + text.size();
@@ -79,7 +69,7 @@ std::optional<std::int64_t> parse_with_unit(std::string_view text, std::span<con
   if (!number) {
     return std::nullopt;
   }
-  const auto name = lower(trim_text(text.substr(digits)));
+  const auto name = in_lower_case(trim_text(text.substr(digits)));
   if (name.empty()) {
     return number;
   }
@@ -93,7 +83,7 @@ std::optional<std::int64_t> parse_with_unit(std::string_view text, std::span<con
 }
 
 std::optional<bool> parse_bool(std::string_view text) {
-  const auto word = lower(text);
+  const auto word = in_lower_case(text);
   if (word == "true") {
     return true;
   }

@@ -69,4 +69,24 @@ std::string_view trim_text(std::string_view text) {
   return text.substr(first, text.find_last_not_of(blanks) - first + 1);
 }
 
+std::string in_capitals(std::string_view text) {
+  std::string out(text);
+  for (char& letter : out) {
+    if (letter >= 'a' && letter <= 'z') {
+      letter = static_cast<char>(letter - 'a' + 'A');
+    }
+  }
+  return out;
+}
+
+std::string in_lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& letter : out) {
+    if (letter >= 'A' && letter <= 'Z') {
+      letter = static_cast<char>(letter - 'A' + 'a');
+    }
+  }
+  return out;
+}
+
 } // namespace headrace

@@ -14,5 +14,9 @@ std::string_view nearest_name(std::string_view wanted,
 std::vector<std::string_view> split_text(std::string_view text, char separator);
 std::string join_text(std::span<const std::string> parts, std::string_view separator);
 std::string_view trim_text(std::string_view text);
+/// ASCII letters in capitals; others stay.
+std::string in_capitals(std::string_view text);
+/// ASCII letters in lower case; others stay.
+std::string in_lower_case(std::string_view text);
 
 } // namespace headrace

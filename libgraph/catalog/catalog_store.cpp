@@ -9,14 +9,6 @@
 namespace headrace::graph {
 namespace {
 
-std::string in_capitals(std::string_view text) {
-  std::string out(text);
-  for (auto& letter : out)
-    if (letter >= 'a' && letter <= 'z')
-      letter = static_cast<char>(letter - 'a' + 'A');
-  return out;
-}
-
 template <class Map>
 std::vector<std::string_view> keys_of(const Map& map) {
   std::vector<std::string_view> out;
@@ -51,7 +43,7 @@ status put(Map& into, const Key& key, Value value, when_taken taken, std::string
   return {};
 }
 
-object_path in_capitals(object_path path) {
+object_path with_capitals(object_path path) {
   path.object = in_capitals(path.object);
   return path;
 }
@@ -284,7 +276,7 @@ status catalog_store::rename(const object_path& path, const object_path& to) {
 
 status catalog_store::create_function(const object_path& path, function_definition function,
                                       bool is_temporary, when_taken taken) {
-  const auto key = in_capitals(path);
+  const auto key = with_capitals(path);
   if (is_temporary)
     return put(temporary_functions_, key, std::move(function), taken, "function", path.object);
   return put(database_of(path).functions, key.object, std::move(function), taken, "function",
@@ -293,12 +285,11 @@ status catalog_store::create_function(const object_path& path, function_definiti
 
 status catalog_store::create_system_function(const std::string& name, function_definition function,
                                              when_taken taken) {
-  return put(system_functions_, in_capitals(std::string_view(name)), std::move(function), taken,
-             "function", name);
+  return put(system_functions_, in_capitals(name), std::move(function), taken, "function", name);
 }
 
 status catalog_store::drop_function(const object_path& path, bool is_temporary, bool if_exists) {
-  const auto key = in_capitals(path);
+  const auto key = with_capitals(path);
   const auto dropped = is_temporary ? temporary_functions_.erase(key)
                                     : database_of(path).functions.erase(key.object);
   if (dropped > 0 || if_exists)
@@ -307,21 +298,21 @@ status catalog_store::drop_function(const object_path& path, bool is_temporary, 
 }
 
 status catalog_store::drop_system_function(const std::string& name, bool if_exists) {
-  if (system_functions_.erase(in_capitals(std::string_view(name))) > 0 || if_exists)
+  if (system_functions_.erase(in_capitals(name)) > 0 || if_exists)
     return {};
   return unknown("function", name, keys_of(system_functions_));
 }
 
 const function_definition* catalog_store::find_function(std::span<const std::string> path) const {
   if (path.size() == 1) {
-    const auto found = system_functions_.find(in_capitals(std::string_view(path[0])));
+    const auto found = system_functions_.find(in_capitals(path[0]));
     if (found != system_functions_.end())
       return &found->second;
   }
   const auto whole = complete(path);
   if (!whole)
     return nullptr;
-  const auto key = in_capitals(*whole);
+  const auto key = with_capitals(*whole);
   if (const auto found = temporary_functions_.find(key); found != temporary_functions_.end())
     return &found->second;
   const auto owner = need_database(key.catalog, key.database);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <vector>
 
@@ -38,13 +37,6 @@ constexpr std::array size_units{
     unit{"tb", kilo* kilo* kilo* kilo},
 };
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (auto& letter : out)
-    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-  return out;
-}
-
 std::optional<std::int64_t> parse_integer(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -62,7 +54,7 @@ std::optional<double> parse_real(std::string_view text) {
 }
 
 std::optional<std::int64_t> parse_with_unit(std::string_view text, std::span<const unit> units) {
-  const auto whole = lower(trim_text(text));
+  const auto whole = in_lower_case(trim_text(text));
   const auto digits = std::min(whole.find_first_not_of("0123456789"), whole.size());
   const auto amount = parse_integer(std::string_view(whole).substr(0, digits));
   if (!amount)
@@ -101,7 +93,7 @@ std::string_view wants(option_type type) {
 std::optional<double> number_of(const option_declaration& declared, std::string_view value) {
   switch (declared.type) {
   case option_type::boolean: {
-    const auto word = lower(value);
+    const auto word = in_lower_case(value);
     if (word == "true" || word == "false")
       return word == "true" ? 1.0 : 0.0;
     return std::nullopt;
@@ -215,7 +207,9 @@ result<std::string> option_set::need_text(std::string_view key) const {
 std::string option_set::get_text(std::string_view key) const {
   return std::string(text(key).value_or(std::string_view()));
 }
-bool option_set::get_bool(std::string_view key) const { return lower(*text(key)) == "true"; }
+bool option_set::get_bool(std::string_view key) const {
+  return in_lower_case(*text(key)) == "true";
+}
 std::int64_t option_set::get_int(std::string_view key) const { return *parse_integer(*text(key)); }
 double option_set::get_real(std::string_view key) const { return *parse_real(*text(key)); }
 std::chrono::milliseconds option_set::get_duration(std::string_view key) const {

@@ -1,5 +1,7 @@
 #include "libgraph/sql/parse/keyword.hpp"
 
+#include "libactors/base/text.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -41,14 +43,6 @@ const std::vector<entry>& sorted_words() {
 }
 
 } // namespace
-
-std::string in_capitals(std::string_view text) {
-  std::string out(text);
-  for (auto& letter : out)
-    if (letter >= 'a' && letter <= 'z')
-      letter = static_cast<char>(letter - 'a' + 'A');
-  return out;
-}
 
 kw::word find_keyword(std::string_view text) {
   constexpr std::size_t length_max = 32;

@@ -101,8 +101,6 @@ enum word : std::uint16_t {
 
 /// Finds a word in any case; `kw::none` when it is no keyword.
 kw::word find_keyword(std::string_view text);
-/// ASCII letters in capitals; others stay.
-std::string in_capitals(std::string_view text);
 /// The word in capitals, as errors show it.
 std::string_view text_of(kw::word keyword);
 /// As a name it needs backticks.

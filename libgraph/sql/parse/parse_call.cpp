@@ -267,18 +267,27 @@ expression statement_parser::parse_position() {
   return make(std::move(out), first);
 }
 
+void statement_parser::parse_more_arguments(function_call& out) {
+  while (in_.accept(','))
+    out.arguments.push_back(plain(parse_expression()));
+}
+
+void statement_parser::parse_part(function_call& out) {
+  in_.expect(kw::from_);
+  out.arguments.push_back(plain(parse_expression()));
+  if (in_.accept(kw::for_))
+    out.arguments.push_back(plain(parse_expression()));
+}
+
 expression statement_parser::parse_substring() {
   const auto first = in_.take().at;
   auto out = call_of("SUBSTRING", first);
   in_.expect('(');
   out.arguments.push_back(plain(parse_expression()));
-  if (in_.accept(kw::from_)) {
-    out.arguments.push_back(plain(parse_expression()));
-    if (in_.accept(kw::for_))
-      out.arguments.push_back(plain(parse_expression()));
+  if (in_.is(kw::from_)) {
+    parse_part(out);
   } else {
-    while (in_.accept(','))
-      out.arguments.push_back(plain(parse_expression()));
+    parse_more_arguments(out);
   }
   in_.expect(')');
   return make(std::move(out), first);
@@ -318,13 +327,9 @@ expression statement_parser::parse_overlay() {
   out.arguments.push_back(plain(parse_expression()));
   if (in_.accept(kw::placing_)) {
     out.arguments.push_back(plain(parse_expression()));
-    in_.expect(kw::from_);
-    out.arguments.push_back(plain(parse_expression()));
-    if (in_.accept(kw::for_))
-      out.arguments.push_back(plain(parse_expression()));
+    parse_part(out);
   } else {
-    while (in_.accept(','))
-      out.arguments.push_back(plain(parse_expression()));
+    parse_more_arguments(out);
   }
   in_.expect(')');
   return make(std::move(out), first);

@@ -1,4 +1,5 @@
 #include "libgraph/sql/parse/statement_parser.hpp"
+#include "libactors/base/text.hpp"
 
 namespace headrace::sql {
 namespace {

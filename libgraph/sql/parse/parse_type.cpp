@@ -177,15 +177,8 @@ void statement_parser::parse_type_arguments(type_name& out, std::string_view wha
   case type_word::structured:
     in_.expect('<');
     out.texts.push_back(parse_plain_string("a class in quotes"));
-    while (in_.accept(',')) {
-      auto label = parse_name("a field's name");
-      auto type = parse_type();
-      auto& field = out.children.emplace_back();
-      field.label = std::move(label);
-      field.type = std::move(type);
-      if (is_string())
-        field.comment = parse_plain_string("a comment");
-    }
+    while (in_.accept(','))
+      parse_field(out);
     in_.expect('>');
     break;
   default:
@@ -193,6 +186,16 @@ void statement_parser::parse_type_arguments(type_name& out, std::string_view wha
       in_.fail(diagnostic_kind::syntax, std::string(what) + " takes no number", in_.here());
     break;
   }
+}
+
+void statement_parser::parse_field(type_name& out) {
+  auto label = parse_name("a field's name");
+  auto type = parse_type();
+  auto& field = out.children.emplace_back();
+  field.label = std::move(label);
+  field.type = std::move(type);
+  if (is_string())
+    field.comment = parse_plain_string("a comment");
 }
 
 void statement_parser::parse_row_fields(type_name& out) {
@@ -205,15 +208,7 @@ void statement_parser::parse_row_fields(type_name& out) {
   const char closing = has_angles ? '>' : ')';
   if (in_.accept(closing))
     return;
-  parse_list([&] {
-    auto label = parse_name("a field's name");
-    auto type = parse_type();
-    auto& field = out.children.emplace_back();
-    field.label = std::move(label);
-    field.type = std::move(type);
-    if (is_string())
-      field.comment = parse_plain_string("a comment");
-  });
+  parse_list([&] { parse_field(out); });
   in_.expect(closing);
 }
 

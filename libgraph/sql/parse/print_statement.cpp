@@ -195,6 +195,28 @@ void sql_writer::write_like(const like_clause& from) {
   put(")");
 }
 
+void sql_writer::write_elements(const std::vector<column_definition>& columns,
+                                const std::optional<watermark_definition>& watermark,
+                                const std::vector<key_constraint>& keys) {
+  std::string_view gap;
+  const auto next = [&] {
+    put(gap);
+    gap = ", ";
+  };
+  for (const auto& each : columns) {
+    next();
+    write_column(each);
+  }
+  if (watermark) {
+    next();
+    write_watermark(*watermark);
+  }
+  for (const auto& each : keys) {
+    next();
+    write_key(each);
+  }
+}
+
 void sql_writer::write_node(const create_table& from) {
   put(from.replaces ? "CREATE OR REPLACE " : "CREATE ");
   put(from.is_temporary ? "TEMPORARY TABLE " : "TABLE ");
@@ -202,23 +224,7 @@ void sql_writer::write_node(const create_table& from) {
   write(from.table);
   if (!from.columns.empty() || !from.keys.empty() || from.watermark) {
     put(" (");
-    std::string_view gap;
-    const auto next = [&] {
-      put(gap);
-      gap = ", ";
-    };
-    for (const auto& each : from.columns) {
-      next();
-      write_column(each);
-    }
-    if (from.watermark) {
-      next();
-      write_watermark(*from.watermark);
-    }
-    for (const auto& each : from.keys) {
-      next();
-      write_key(each);
-    }
+    write_elements(from.columns, from.watermark, from.keys);
     put(")");
   }
   write_comment(from.comment);
@@ -353,23 +359,7 @@ void sql_writer::write_action(const change_columns& from) {
     return;
   }
   put(from.is_list ? "(" : "");
-  std::string_view gap;
-  const auto next = [&] {
-    put(gap);
-    gap = ", ";
-  };
-  for (const auto& each : from.columns) {
-    next();
-    write_column(each);
-  }
-  if (from.watermark) {
-    next();
-    write_watermark(*from.watermark);
-  }
-  for (const auto& each : from.keys) {
-    next();
-    write_key(each);
-  }
+  write_elements(from.columns, from.watermark, from.keys);
   put(from.is_list ? ")" : "");
 }
 

@@ -121,6 +121,9 @@ private:
   void write_column(const column_definition& from);
   void write_key(const key_constraint& from);
   void write_watermark(const watermark_definition& from);
+  void write_elements(const std::vector<column_definition>& columns,
+                      const std::optional<watermark_definition>& watermark,
+                      const std::vector<key_constraint>& keys);
   void write_distribution(const distribution& from);
   void write_like(const like_clause& from);
   void write_options(const std::vector<option_setting>& options);

@@ -199,6 +199,10 @@ private:
   expression parse_special_call();
   expression parse_extract();
   expression parse_position();
+  /// { , argument }
+  void parse_more_arguments(function_call& out);
+  /// FROM start [FOR length]
+  void parse_part(function_call& out);
   expression parse_substring();
   expression parse_trim();
   expression parse_overlay();
@@ -227,6 +231,8 @@ private:
   type_name parse_base_type();
   void parse_time_zone(type_name& out);
   void parse_type_arguments(type_name& out, std::string_view what);
+  /// A name and a type, with a comment or without.
+  void parse_field(type_name& out);
   void parse_row_fields(type_name& out);
   bool parse_null_suffix(type_name& out);
 

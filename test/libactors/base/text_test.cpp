@@ -18,6 +18,12 @@ TEST_CASE("the nearest name is at most a third of the wanted one away") {
   CHECK(nearest_name("window", {}).empty());
 }
 
+TEST_CASE("letters change their case, other bytes stay") {
+  CHECK(in_capitals("aZ_9\xc3\xa4z") == "AZ_9\xc3\xa4Z");
+  CHECK(in_lower_case("aZ_9\xc3\x84") == "az_9\xc3\x84");
+  CHECK(in_capitals("").empty());
+}
+
 TEST_CASE("text is split, joined and trimmed") {
   CHECK(split_text("a,,b", ',') == std::vector<std::string_view>{"a", "", "b"});
   CHECK(split_text("", ',') == std::vector<std::string_view>{""});
