@@ -30,6 +30,7 @@ public:
                       "connection broke");
   }
   bool has_pending() const override { return false; }
+  bool writes_beside_reads() const override { return true; }
 
 private:
   static transfer outcome_of(ssize_t moved, outcome when_blocked, const char* words) {

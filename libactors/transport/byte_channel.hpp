@@ -32,6 +32,8 @@ public:
   virtual transfer write(std::span<iovec> from) = 0;
   /// Whether a read gives something though the socket is not readable.
   virtual bool has_pending() const = 0;
+  /// Whether `write` may be called while another thread reads: TLS keeps one state for both.
+  virtual bool writes_beside_reads() const = 0;
 };
 
 std::unique_ptr<byte_channel> make_plain_channel(int fd);

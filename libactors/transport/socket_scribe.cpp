@@ -13,6 +13,8 @@ using caf::io::network::operation;
 /// What one event reads or writes at most.
 constexpr std::size_t event_bytes_max = std::size_t{128} << 10U;
 constexpr std::size_t pieces_max = 64;
+/// What a caller's thread copies to the system at most in one call.
+constexpr std::size_t direct_bytes_max = std::size_t{1} << 20U;
 
 } // namespace
 
@@ -89,6 +91,10 @@ void socket_scribe::open_channel() {
   switch (opened.how) {
   case byte_channel::outcome::done:
     phase_ = phase::open;
+    {
+      const std::lock_guard lock(connection_->guard_);
+      connection_->writes_here_ = channel_->writes_beside_reads();
+    }
     receiver_->on_open();
     break;
   case byte_channel::outcome::wants_read:
@@ -157,12 +163,8 @@ void socket_scribe::take_handed() {
     {
       const std::lock_guard lock(connection_->guard_);
       connection_->is_woken_ = false;
-      taken_.swap(connection_->handed_);
+      queue_.append(connection_->handed_);
     }
-    for (auto& frame : taken_) {
-      queue_.push(std::move(frame));
-    }
-    taken_.clear();
     if (phase_ == phase::open) {
       write_some();
     }
@@ -170,6 +172,12 @@ void socket_scribe::take_handed() {
       tell_if_drained();
     }
   });
+}
+
+byte_channel::transfer socket_scribe::write_beside_reads(const write_queue& from) {
+  std::array<iovec, pieces_max> pieces{};
+  const auto count = from.gather(pieces, direct_bytes_max);
+  return channel_->write(std::span(pieces).first(count));
 }
 
 void socket_scribe::write_some() {
@@ -189,7 +197,7 @@ void socket_scribe::write_some() {
     }
     total += moved.bytes;
     queue_.on_written(moved.bytes);
-    connection_->queued_.fetch_sub(moved.bytes, std::memory_order_relaxed);
+    connection_->queued_.fetch_sub(moved.bytes, std::memory_order_release);
     tell_if_drained();
     if (phase_ != phase::open) {
       return;
@@ -234,7 +242,7 @@ void socket_scribe::finish(error cause) {
   {
     const std::lock_guard lock(connection_->guard_);
     connection_->scribe_.reset();
-    connection_->handed_.clear();
+    connection_->handed_ = {};
   }
   const auto receiver = std::move(receiver_);
   receiver->on_closed(cause);
@@ -267,14 +275,20 @@ status socket_connection::send(outgoing_frame frame) {
     if (!scribe_) {
       return error(errc::peer_lost, "connection is closed");
     }
-    waiting = queued_.load(std::memory_order_relaxed);
+    waiting = queued_.load(std::memory_order_acquire);
     is_full = waiting > 0 && waiting + bytes > bounds_.bytes_max;
     if (is_full) {
       wants_drained_ = true; // and the loop looks again, should it just have written all
     } else {
-      wants_drained_ = wants_drained_ || waiting + bytes > bounds_.drained_bytes;
+      handed_.push(std::move(frame));
       queued_.fetch_add(bytes, std::memory_order_relaxed);
-      handed_.push_back(std::move(frame));
+      if (waiting == 0 && writes_here_) {
+        write_at_once();
+        if (handed_.is_empty()) {
+          return {};
+        }
+      }
+      wants_drained_ = wants_drained_ || queued_bytes() > bounds_.drained_bytes;
     }
     if (!is_woken_) {
       is_woken_ = true;
@@ -290,6 +304,18 @@ status socket_connection::send(outgoing_frame frame) {
                                        " may");
   }
   return {};
+}
+
+void socket_connection::write_at_once() {
+  // What goes wrong is found by the loop, which writes on.
+  while (!handed_.is_empty()) {
+    const auto moved = scribe_->write_beside_reads(handed_);
+    if (moved.how != byte_channel::outcome::done) {
+      return;
+    }
+    handed_.on_written(moved.bytes);
+    queued_.fetch_sub(moved.bytes, std::memory_order_relaxed);
+  }
 }
 
 void socket_connection::end(error cause, bool at_once) {

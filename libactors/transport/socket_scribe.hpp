@@ -35,6 +35,8 @@ public:
 
   // --- on the multiplexer's thread, for the connection
   void take_handed();
+  /// Writes the next pieces of `from`: on any thread, while the connection's lock is held.
+  byte_channel::transfer write_beside_reads(const write_queue& from);
   void close(error cause, bool at_once);
   void set_limits(frame_limits bounds) { decoder_.set_limits(bounds); }
   std::string addr() const override;
@@ -81,12 +83,12 @@ private:
   phase phase_ = phase::connecting;
   frame_decoder decoder_;
   write_queue queue_;
-  std::vector<outgoing_frame> taken_;
   std::optional<error> closing_; ///< closes when the queue is empty
   std::vector<char> unused_;
 };
 
-/// The side of a socket that any thread may call.
+/// The side of a socket that any thread may call. While nothing waits, the caller's thread writes
+/// to the socket itself, as far as the system takes it at once; the loop does the rest.
 class socket_connection final : public opening_connection {
 public:
   explicit socket_connection(socket_scribe& scribe) : scribe_(&scribe) {}
@@ -101,16 +103,18 @@ public:
 
 private:
   friend class socket_scribe;
+  void write_at_once();
   void end(error cause, bool at_once);
   caf::intrusive_ptr<socket_scribe> scribe() const;
 
   mutable std::mutex guard_;
   caf::intrusive_ptr<socket_scribe> scribe_; ///< none: closed
   caf::io::network::multiplexer* loop_ = nullptr;
-  std::vector<outgoing_frame> handed_;
-  bool is_woken_ = false; ///< the loop will look at `handed_`
+  write_queue handed_;
+  bool is_woken_ = false;    ///< the loop will look at `handed_`
+  bool writes_here_ = false; ///< the socket is open, and lets others write than the loop
   queue_bounds bounds_;
-  std::atomic<std::size_t> queued_{0};
+  std::atomic<std::size_t> queued_{0}; ///< in `handed_` and in the loop's queue
   std::atomic<bool> wants_drained_{false};
 };
 

@@ -120,6 +120,7 @@ public:
   }
 
   bool has_pending() const override { return SSL_has_pending(session_.get()) == 1; }
+  bool writes_beside_reads() const override { return false; }
 
 private:
   /// Small pieces go together into one record.

@@ -1,6 +1,9 @@
 #include "libactors/transport/write_queue.hpp"
 
+#include "libactors/base/assert.hpp"
+
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace headrace::actors {
@@ -10,6 +13,16 @@ void write_queue::push(outgoing_frame frame) {
   prefix_of(frame).encode(made.prefix.data());
   made.size = frame.size_bytes();
   made.frame = std::move(frame);
+}
+
+void write_queue::append(write_queue& from) {
+  if (frames_.empty()) {
+    std::swap(*this, from);
+    return;
+  }
+  HEADRACE_ASSERT(from.written_ == 0, "a frame that was begun must go on at once");
+  std::move(from.frames_.begin(), from.frames_.end(), std::back_inserter(frames_));
+  from.frames_.clear();
 }
 
 std::size_t write_queue::gather(std::span<iovec> out, std::size_t bytes_max) const {

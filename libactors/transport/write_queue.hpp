@@ -19,6 +19,9 @@ public:
   /// So many of the gathered bytes are gone; what is written whole is dropped.
   void on_written(std::size_t bytes);
   bool is_empty() const { return frames_.empty(); }
+  /// Takes all of `from`, which is empty afterwards. A frame of it that has been begun must find
+  /// this queue empty.
+  void append(write_queue& from);
 
 private:
   struct entry {

@@ -77,6 +77,26 @@ result<std::vector<incoming_frame>> decode_all(frame_decoder& decoder, byte_view
 
 TEST_SUITE("actors/transport/frame_decoder") {
 
+TEST_CASE("a queue goes on where another one stopped") {
+  const auto random = make_seeded_random(headrace::testing::seed());
+  const std::vector<outgoing_frame> frames{frame_of(10, 50), frame_of(3, 0), frame_of(0, 7)};
+  write_queue first;
+  first.push(frames[0]);
+  first.push(frames[1]);
+  first.on_written(7); // as a caller's thread that could not write all
+  write_queue second;
+  second.append(first);
+  CHECK(first.is_empty());
+  first.push(frames[2]);
+  second.append(first);
+  CHECK(first.is_empty());
+
+  byte_string all;
+  for (const auto& frame : frames)
+    all += encoded(frame);
+  CHECK(written(second, *random) == all.substr(7));
+}
+
 TEST_CASE("frames come out as they went in, however the bytes are cut") {
   const auto seed = headrace::testing::seed();
   for (int run = 0; run < 200; ++run) {
