@@ -6,8 +6,41 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace headrace {
+namespace {
+
+std::string hex_of(std::span<const unsigned char> raw) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string hex;
+  hex.reserve(2 * raw.size());
+  for (const auto byte : raw) {
+    hex.push_back(digits[byte >> 4U]);
+    hex.push_back(digits[byte & 0xfU]);
+  }
+  return hex;
+}
+
+const EVP_MD* algorithm_of(digest_kind kind) {
+  switch (kind) {
+  case digest_kind::md5:
+    return EVP_md5();
+  case digest_kind::sha1:
+    return EVP_sha1();
+  case digest_kind::sha224:
+    return EVP_sha224();
+  case digest_kind::sha256:
+    return EVP_sha256();
+  case digest_kind::sha384:
+    return EVP_sha384();
+  case digest_kind::sha512:
+    return EVP_sha512();
+  }
+  return EVP_sha256();
+}
+
+} // namespace
 
 struct sha256::state {
   EVP_MD_CTX* context = EVP_MD_CTX_new();
@@ -36,20 +69,22 @@ std::string sha256::finish() {
   unsigned size = 0;
   HEADRACE_ASSERT(EVP_DigestFinal_ex(state_->context, raw.data(), &size) == 1,
                   "a digest is finished once");
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string hex;
-  hex.reserve(std::size_t{2} * size);
-  for (unsigned i = 0; i < size; ++i) {
-    hex.push_back(digits[raw.at(i) >> 4U]);
-    hex.push_back(digits[raw.at(i) & 0xfU]);
-  }
-  return hex;
+  return hex_of({raw.data(), size});
 }
 
 std::string sha256_hex(byte_view whole) {
   sha256 digest;
   digest.update(whole);
   return digest.finish();
+}
+
+std::string digest_hex(digest_kind kind, byte_view whole) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> raw{};
+  unsigned size = 0;
+  HEADRACE_ASSERT(
+      EVP_Digest(whole.data(), whole.size(), raw.data(), &size, algorithm_of(kind), nullptr) == 1,
+      "libcrypto has the digest");
+  return hex_of({raw.data(), size});
 }
 
 bool is_sha256_hex(std::string_view text) {

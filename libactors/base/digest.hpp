@@ -2,6 +2,7 @@
 
 #include "libactors/base/bytes.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -25,6 +26,10 @@ private:
 };
 
 std::string sha256_hex(byte_view whole);
+
+enum class digest_kind : std::uint8_t { md5, sha1, sha224, sha256, sha384, sha512 };
+/// The digest as lower-case hex digits.
+std::string digest_hex(digest_kind kind, byte_view whole);
 /// Whether the text could be a digest: 64 lower-case hex digits. Such a text is a safe file name.
 bool is_sha256_hex(std::string_view text);
 
