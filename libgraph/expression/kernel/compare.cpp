@@ -1,0 +1,168 @@
+#include "libgraph/kernel/compare.hpp"
+
+#include "libgraph/data/fixed_width.hpp"
+#include "libgraph/expression/kernel/map.hpp"
+
+namespace headrace::graph {
+namespace {
+
+struct equal {
+  template <class T>
+  static bool of(T left, T right) {
+    return left == right;
+  }
+};
+struct not_equal {
+  template <class T>
+  static bool of(T left, T right) {
+    return left != right;
+  }
+};
+struct less {
+  template <class T>
+  static bool of(T left, T right) {
+    return left < right;
+  }
+};
+struct less_or_equal {
+  template <class T>
+  static bool of(T left, T right) {
+    return left <= right;
+  }
+};
+
+template <class Operator>
+column_ptr compare_texts(kernel_frame& frame) {
+  auto out = frame.buffers.allocate(frame.rows.total);
+  auto* to = out->mutable_as<std::uint8_t>();
+  const reader<std::string_view> left(frame.arguments[0]);
+  const reader<std::string_view> right(frame.arguments[1]);
+  auto validity = joined_validity(frame);
+  const auto* bits = validity ? validity->as<std::uint8_t>() : nullptr;
+  for_each_row(frame.rows, [&](std::size_t row) {
+    // Slots of NULLs may name nothing.
+    if (bits != nullptr && ((bits[row >> 3U] >> (row & 7U)) & 1U) == 0U) {
+      to[row] = 0;
+      return;
+    }
+    to[row] = static_cast<std::uint8_t>(Operator::of(left[row], right[row]));
+  });
+  return make_fixed(frame.type, frame.rows.total, std::move(out), std::move(validity));
+}
+
+/// Nested values are equal or not, without an order.
+column_ptr compare_nested(kernel_frame& frame, bool wanted) {
+  auto out = frame.buffers.allocate(frame.rows.total);
+  auto* to = out->mutable_as<std::uint8_t>();
+  const auto& left = frame.arguments[0];
+  const auto& right = frame.arguments[1];
+  for_each_row(frame.rows, [&](std::size_t row) {
+    to[row] = static_cast<std::uint8_t>(are_equal_keys(*left.values, left.is_constant ? 0 : row,
+                                                       *right.values,
+                                                       right.is_constant ? 0 : row) == wanted);
+  });
+  return make_fixed(frame.type, frame.rows.total, std::move(out), joined_validity(frame));
+}
+
+template <class Operator>
+result<kernel> make_comparison(const kernel_request& request) {
+  if (request.arguments.size() != 2 ||
+      request.arguments[0].physical() != request.arguments[1].physical())
+    return unfit(request);
+  const auto physical = request.arguments[0].physical();
+  kernel out;
+  const bool is_fixed = visit_fixed_width(physical, [&]<class T>(std::type_identity<T>) {
+    out = [](kernel_frame& frame) {
+      return map_two<std::uint8_t, T>(frame, [](T left, T right) {
+        return static_cast<std::uint8_t>(Operator::of(left, right));
+      });
+    };
+  });
+  if (is_fixed)
+    return out;
+  if (physical == physical_type::string)
+    return kernel(compare_texts<Operator>);
+  if constexpr (std::is_same_v<Operator, equal> || std::is_same_v<Operator, not_equal>)
+    if (physical != physical_type::none)
+      return kernel([](kernel_frame& frame) {
+        return compare_nested(frame, std::is_same_v<Operator, equal>);
+      });
+  return unfit(request);
+}
+
+/// a > b as b < a.
+template <class Operator>
+result<kernel> make_swapped(const kernel_request& request) {
+  HEADRACE_TRY(auto made, make_comparison<Operator>(request));
+  return kernel([made = std::move(made)](kernel_frame& frame) {
+    const operand swapped[] = {frame.arguments[1], frame.arguments[0]};
+    const auto given = frame.arguments;
+    frame.arguments = swapped;
+    auto out = made(frame);
+    frame.arguments = given;
+    return out;
+  });
+}
+
+/// NULL is a value here, equal to itself.
+result<kernel> make_distinct(const kernel_request& request, bool is_negated) {
+  HEADRACE_TRY(auto equals, make_comparison<equal>(request));
+  return kernel([equals = std::move(equals), is_negated](kernel_frame& frame) {
+    const auto same = equals(frame);
+    auto out = frame.buffers.allocate(frame.rows.total);
+    auto* to = out->mutable_as<std::uint8_t>();
+    const auto* is_same = same->values<std::uint8_t>();
+    const auto is_null = [&](std::size_t argument, std::size_t row) {
+      const auto& from = frame.arguments[argument];
+      return from.values->is_null(from.is_constant ? 0 : row);
+    };
+    for_each_row(frame.rows, [&](std::size_t row) {
+      const bool left = is_null(0, row);
+      const bool right = is_null(1, row);
+      const bool is_distinct = left || right ? left != right : is_same[row] == 0;
+      to[row] = static_cast<std::uint8_t>(is_distinct != is_negated);
+    });
+    return make_fixed(frame.type, frame.rows.total, std::move(out), nullptr);
+  });
+}
+result<kernel> make_is_distinct(const kernel_request& request) {
+  return make_distinct(request, false);
+}
+result<kernel> make_is_not_distinct(const kernel_request& request) {
+  return make_distinct(request, true);
+}
+
+column_ptr test_null(kernel_frame& frame, bool wanted) {
+  auto out = frame.buffers.allocate(frame.rows.total);
+  auto* to = out->mutable_as<std::uint8_t>();
+  const auto& from = frame.arguments[0];
+  for_each_row(frame.rows, [&](std::size_t row) {
+    to[row] = static_cast<std::uint8_t>(from.values->is_null(from.is_constant ? 0 : row) == wanted);
+  });
+  return make_fixed(frame.type, frame.rows.total, std::move(out), nullptr);
+}
+template <bool Wanted>
+result<kernel> make_null_test(const kernel_request& request) {
+  if (request.arguments.size() != 1)
+    return unfit(request);
+  return kernel([](kernel_frame& frame) { return test_null(frame, Wanted); });
+}
+
+constexpr kernel_entry entries[] = {
+    {"=", ".", make_comparison<equal>},
+    {"<>", ".", make_comparison<not_equal>},
+    {"<", ".", make_comparison<less>},
+    {"<=", ".", make_comparison<less_or_equal>},
+    {">", ".", make_swapped<less>},
+    {">=", ".", make_swapped<less_or_equal>},
+    {"IS DISTINCT FROM", ".", make_is_distinct, false},
+    {"IS NOT DISTINCT FROM", ".", make_is_not_distinct, false},
+    {"IS NULL", ".", make_null_test<true>, false},
+    {"IS NOT NULL", ".", make_null_test<false>, false},
+};
+
+} // namespace
+
+std::span<const kernel_entry> compare_kernels() { return entries; }
+
+} // namespace headrace::graph

@@ -1,0 +1,257 @@
+#include "libgraph/expression/kernel/function_kernel.hpp"
+#include "libgraph/expression/kernel/letter_case.hpp"
+#include "libgraph/expression/kernel/utf8.hpp"
+#include "libgraph/types/value_text.hpp"
+
+#include <algorithm>
+
+// Texts that are made of others.
+namespace headrace::graph {
+namespace {
+
+using text = std::string_view;
+
+/// What one value may grow to.
+constexpr std::size_t text_bytes_max = std::size_t{64} << 20U;
+
+bool is_too_long(text_result& out, std::size_t size) {
+  if (size <= text_bytes_max)
+    return false;
+  out.frame.fail("text of more than 64 MiB");
+  return true;
+}
+
+template <char32_t (*Change)(char32_t)>
+bool change_case(text_result& out, text from) {
+  while (!from.empty())
+    append_point_utf8(Change(take_point(from)), out.text);
+  return true;
+}
+
+bool is_letter_or_digit(char32_t point) {
+  return (point >= '0' && point <= '9') || (point >= 'a' && point <= 'z') ||
+         (point >= 'A' && point <= 'Z') || point >= 0xAA;
+}
+
+bool capitalize_words(text_result& out, text from) {
+  bool is_inside = false;
+  while (!from.empty()) {
+    const auto point = take_point(from);
+    append_point_utf8(is_inside ? to_small(point) : to_capital(point), out.text);
+    is_inside = is_letter_or_digit(point);
+  }
+  return true;
+}
+
+bool repeat(text_result& out, text from, std::int32_t count) {
+  if (count <= 0 || from.empty())
+    return true;
+  if (is_too_long(out, from.size() * static_cast<std::size_t>(count)))
+    return false;
+  for (; count > 0; --count)
+    out.text += from;
+  return true;
+}
+
+/// An empty text to replace stands before each code point and at the end.
+bool replace(text_result& out, text from, text wanted, text by) {
+  if (wanted.empty()) {
+    out.text += by;
+    while (!from.empty()) {
+      const auto point = front_point(from);
+      out.text += point;
+      out.text += by;
+      from.remove_prefix(point.size());
+    }
+    return true;
+  }
+  for (auto at = from.find(wanted); at != from.npos; at = from.find(wanted)) {
+    out.text += from.substr(0, at);
+    out.text += by;
+    from.remove_prefix(at + wanted.size());
+  }
+  out.text += from;
+  return true;
+}
+
+bool reverse(text_result& out, text from) {
+  while (!from.empty()) {
+    const auto point = back_point(from);
+    out.text += point;
+    from.remove_suffix(point.size());
+  }
+  return true;
+}
+
+/// Fills up to `size` code points, or cuts; NULL for a negative size or nothing to fill with.
+bool pad(text_result& out, text from, std::int32_t size, text with, bool is_left) {
+  if (size < 0 || with.empty())
+    return false;
+  const auto points = count_points(from);
+  const auto wanted = static_cast<std::size_t>(size);
+  if (points >= wanted) {
+    out.text += from.substr(0, byte_of_point(from, wanted));
+    return true;
+  }
+  if (is_too_long(out, wanted * with.size()))
+    return false;
+  if (!is_left)
+    out.text += from;
+  const auto step = count_points(with);
+  auto missing = wanted - points;
+  for (; missing >= step; missing -= step)
+    out.text += with;
+  out.text += with.substr(0, byte_of_point(with, missing));
+  if (is_left)
+    out.text += from;
+  return true;
+}
+bool pad_left(text_result& out, text from, std::int32_t size, text with) {
+  return pad(out, from, size, with, true);
+}
+bool pad_right(text_result& out, text from, std::int32_t size, text with) {
+  return pad(out, from, size, with, false);
+}
+
+/// A start outside of the text leaves it as it is.
+bool overlay(text_result& out, text from, text by, std::int32_t start, std::int32_t size) {
+  const auto points = static_cast<std::int64_t>(count_points(from));
+  if (start < 1 || start > points) {
+    out.text += from;
+    return true;
+  }
+  out.text += from.substr(0, byte_of_point(from, static_cast<std::size_t>(start) - 1));
+  out.text += by;
+  const auto end = std::int64_t{start} - 1 + std::max<std::int64_t>(size, 0);
+  if (end < points)
+    out.text += from.substr(byte_of_point(from, static_cast<std::size_t>(end)));
+  return true;
+}
+bool overlay_whole(text_result& out, text from, text by, std::int32_t start) {
+  return overlay(out, from, by, start, static_cast<std::int32_t>(count_points(by)));
+}
+
+/// A code of one byte.
+bool letter_of(text_result& out, std::int64_t code) {
+  if (code >= 0)
+    append_point_utf8(static_cast<char32_t>(code & 0xFF), out.text);
+  return true;
+}
+
+/// All arguments, one behind the other.
+result<kernel> make_concat(const kernel_request& request) {
+  for (const auto& each : request.arguments)
+    if (each.physical() != physical_type::string)
+      return unfit(request);
+  return kernel([](kernel_frame& frame) {
+    std::vector<reader<text>> from;
+    from.reserve(frame.arguments.size());
+    for (const auto& each : frame.arguments)
+      from.emplace_back(each);
+    text_writer writer(frame);
+    validity_writer validity(frame, joined_validity(frame));
+    std::string made;
+    for_each_row(frame.rows, [&](std::size_t row) {
+      if (validity.is_null(row)) {
+        writer.put_empty(row);
+        return;
+      }
+      made.clear();
+      for (const auto& each : from)
+        made += each[row];
+      writer.put(row, made);
+    });
+    return writer.finish(frame.type, frame.rows.total, validity.finish());
+  });
+}
+
+/// The arguments behind the first that are not NULL, with the first between them.
+result<kernel> make_join(const kernel_request& request) {
+  if (request.arguments.empty())
+    return unfit(request);
+  for (const auto& each : request.arguments)
+    if (each.physical() != physical_type::string)
+      return unfit(request);
+  return kernel([](kernel_frame& frame) {
+    std::vector<reader<text>> from;
+    from.reserve(frame.arguments.size());
+    for (const auto& each : frame.arguments)
+      from.emplace_back(each);
+    text_writer writer(frame);
+    validity_writer validity(frame);
+    std::string made;
+    for_each_row(frame.rows, [&](std::size_t row) {
+      if (from[0].is_null(row)) {
+        writer.put_empty(row);
+        validity.set_null(row);
+        return;
+      }
+      made.clear();
+      bool is_first = true;
+      for (std::size_t i = 1; i < from.size(); ++i) {
+        if (from[i].is_null(row))
+          continue;
+        if (!is_first)
+          made += from[0][row];
+        made += from[i][row];
+        is_first = false;
+      }
+      writer.put(row, made);
+    });
+    return writer.finish(frame.type, frame.rows.total, validity.finish());
+  });
+}
+
+template <bool (*Holds)(text)>
+result<kernel> make_check(const kernel_request& request) {
+  if (request.arguments.size() != 1 || request.arguments[0].physical() != physical_type::string)
+    return unfit(request);
+  return kernel([](kernel_frame& frame) {
+    auto out = frame.buffers.allocate(frame.rows.total);
+    auto* to = out->mutable_as<std::uint8_t>();
+    const reader<text> from(frame.arguments[0]);
+    for_each_row(frame.rows, [&](std::size_t row) {
+      to[row] = static_cast<std::uint8_t>(!from.is_null(row) && Holds(from[row]));
+    });
+    return make_fixed(frame.type, frame.rows.total, std::move(out), nullptr);
+  });
+}
+
+bool is_alpha(text from) {
+  bool out = !from.empty();
+  while (out && !from.empty()) {
+    const auto point = take_point(from);
+    out = is_letter_or_digit(point) && !(point >= '0' && point <= '9');
+  }
+  return out;
+}
+bool is_digit(text from) {
+  return !from.empty() &&
+         std::all_of(from.begin(), from.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+bool is_decimal(text from) { return parse_double(from).has_value(); }
+
+constexpr kernel_entry entries[] = {
+    {"UPPER", "s", text_of<change_case<to_capital>>},
+    {"LOWER", "s", text_of<change_case<to_small>>},
+    {"INITCAP", "s", text_of<capitalize_words>},
+    {"REPEAT", "si", text_of<repeat>, true, true},
+    {"REPLACE", "s", text_of<replace>},
+    {"REVERSE", "s", text_of<reverse>},
+    {"LPAD", "sis", text_of<pad_left>, true, true},
+    {"RPAD", "sis", text_of<pad_right>, true, true},
+    {"OVERLAY", "ssii", text_of<overlay, overlay_whole>},
+    {"||", "s", make_concat},
+    {"CONCAT", "s", make_concat},
+    {"CONCAT_WS", "s", make_join, false},
+    {"CHR", "l", text_of<letter_of>},
+    {"IS_ALPHA", "s", make_check<is_alpha>, false},
+    {"IS_DIGIT", "s", make_check<is_digit>, false},
+    {"IS_DECIMAL", "s", make_check<is_decimal>, false},
+};
+
+} // namespace
+
+std::span<const kernel_entry> text_made_kernels() { return entries; }
+
+} // namespace headrace::graph

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+// Texts by code points. Bytes that are no UTF-8 count as they come: nothing is read outside.
+namespace headrace::graph {
+
+inline bool is_continuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U;
+}
+
+inline std::size_t count_points(std::string_view text) {
+  std::size_t out = 0;
+  for (const char byte : text)
+    out += is_continuation(byte) ? 0 : 1;
+  return out;
+}
+
+/// Where the code point begins that has `points` before it; the text's end when there are fewer.
+inline std::size_t byte_of_point(std::string_view text, std::size_t points) {
+  std::size_t at = 0;
+  while (at < text.size()) {
+    if (!is_continuation(text[at])) {
+      if (points == 0)
+        return at;
+      --points;
+    }
+    ++at;
+  }
+  return at;
+}
+
+/// Takes the code point at the front.
+inline char32_t take_point(std::string_view& text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  std::size_t size = first < 0x80U ? 1 : first < 0xE0U ? 2 : first < 0xF0U ? 3 : 4;
+  char32_t out = size == 1 ? first : first & (0xFFU >> (size + 1));
+  std::size_t at = 1;
+  for (; at < size && at < text.size() && is_continuation(text[at]); ++at)
+    out = out << 6U | (static_cast<unsigned char>(text[at]) & 0x3FU);
+  text.remove_prefix(at);
+  return out;
+}
+
+/// The bytes of the code point at the front.
+inline std::string_view front_point(std::string_view text) {
+  std::size_t size = 1;
+  while (size < text.size() && is_continuation(text[size]))
+    ++size;
+  return text.substr(0, size);
+}
+/// The bytes of the last code point.
+inline std::string_view back_point(std::string_view text) {
+  std::size_t begin = text.size() - 1;
+  while (begin > 0 && is_continuation(text[begin]))
+    --begin;
+  return text.substr(begin);
+}
+
+inline void append_point_utf8(char32_t point, std::string& out) {
+  const auto put = [&](char32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (point < 0x80U) {
+    put(point);
+  } else if (point < 0x800U) {
+    put(0xC0U | point >> 6U);
+    put(0x80U | (point & 0x3FU));
+  } else if (point < 0x10000U) {
+    put(0xE0U | point >> 12U);
+    put(0x80U | (point >> 6U & 0x3FU));
+    put(0x80U | (point & 0x3FU));
+  } else {
+    put(0xF0U | point >> 18U);
+    put(0x80U | (point >> 12U & 0x3FU));
+    put(0x80U | (point >> 6U & 0x3FU));
+    put(0x80U | (point & 0x3FU));
+  }
+}
+
+} // namespace headrace::graph
