@@ -3,6 +3,7 @@ using Cxx = import "/capnp/c++.capnp";
 $Cxx.namespace("headrace::schema");
 
 using Ids = import "ids.capnp";
+using Expressions = import "expression.capnp";
 
 # What a job is. Types are logical_type's own encoding; enumerations are numbers of libgraph.
 
@@ -65,6 +66,26 @@ struct WindowAggregateSpec {
   windowFunction @3 :Int32 = -1;
   lateSide @4 :Int32 = -1;
 }
+# The rows for which the condition is TRUE, each as the outputs of it.
+struct CalcSpec {
+  condition @0 :Expressions.Expression; # without nodes: every row
+  outputs @1 :List(Expressions.Expression);
+  timeZone @2 :Text;
+}
+struct GroupAggregateCall {
+  function @0 :Text;
+  arguments @1 :List(Int32);
+  filter @2 :Int32 = -1;
+  isDistinct @3 :Bool;
+}
+# SQL's GROUP BY over a changelog.
+struct GroupAggregateSpec {
+  keyColumns @0 :List(Int32);
+  calls @1 :List(GroupAggregateCall);
+  inputRetracts @2 :Bool;
+  emitsUpdateBefore @3 :Bool;
+  stateTtlMs @4 :Int64;
+}
 struct SinkSpec {
   connector @0 :Connector;
 }
@@ -86,6 +107,8 @@ struct OperatorNode {
     keyedAggregate @12 :KeyedAggregateSpec;
     windowAggregate @13 :WindowAggregateSpec;
     sink @14 :SinkSpec;
+    calc @15 :CalcSpec;
+    groupAggregate @16 :GroupAggregateSpec;
   }
 }
 

@@ -20,4 +20,10 @@ status check_aggregation(const std::string& where, const aggregation& aggregates
                          const std::vector<std::int32_t>& keys, const logical_type& in,
                          const logical_type& out);
 
+/// Checks the calls of SQL's GROUP BY in the same way: functions that are known, with arguments and
+/// results of types that go together.
+/// @errors invalid_graph, type_mismatch
+status check_group_aggregate(const std::string& where, const group_aggregate_spec& spec,
+                             const logical_type& in, const logical_type& out);
+
 } // namespace headrace::graph

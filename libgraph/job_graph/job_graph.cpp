@@ -1,5 +1,6 @@
 #include "libgraph/job_graph/job_graph.hpp"
 
+#include "libgraph/expression/program.hpp"
 #include "libgraph/job_graph/aggregation_check.hpp"
 
 #include <algorithm>
@@ -122,6 +123,21 @@ struct spec_checker {
     if (spec.connector.name.empty() && spec.connector.provider.is_none())
       return invalid(where, "a sink without connector");
     return {};
+  }
+  status operator()(const calc_spec& spec) const {
+    if (spec.outputs.size() != node.output_type.child_count())
+      return mismatch("a calculation of " + std::to_string(spec.outputs.size()) + " columns");
+    for (std::size_t i = 0; i < spec.outputs.size(); ++i)
+      if (spec.outputs[i].is_empty() || !(spec.outputs[i].type() == node.output_type.child(i)))
+        return mismatch("column " + std::to_string(i) + " is calculated as another type");
+    auto made = expression_program::compile(in(), spec.condition, spec.outputs, {spec.time_zone});
+    if (!made)
+      return error(made.error().code, where + ": " + made.error().message);
+    return {};
+  }
+  status operator()(const group_aggregate_spec& spec) const {
+    HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
+    return check_group_aggregate(where, spec, in(), node.output_type);
   }
 
 private:

@@ -1,5 +1,7 @@
 #include "libgraph/job_graph/job_graph_codec.hpp"
 
+#include "libgraph/expression/expression_codec.hpp"
+
 #include <utility>
 
 namespace headrace::graph {
@@ -116,6 +118,29 @@ struct spec_writer {
     to.setLateSide(spec.late_side);
   }
   void operator()(const sink_spec& spec) { put(spec.connector, out.initSink().initConnector()); }
+  void operator()(const calc_spec& spec) {
+    auto to = out.initCalc();
+    encode(spec.condition, to.initCondition());
+    auto outputs = to.initOutputs(count_of(spec.outputs));
+    for (unsigned i = 0; i < outputs.size(); ++i)
+      encode(spec.outputs[i], outputs[i]);
+    to.setTimeZone(text(spec.time_zone));
+  }
+  void operator()(const group_aggregate_spec& spec) {
+    auto to = out.initGroupAggregate();
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+    auto calls = to.initCalls(count_of(spec.calls));
+    for (unsigned i = 0; i < calls.size(); ++i) {
+      const auto& call = spec.calls[i];
+      calls[i].setFunction(text(call.function));
+      put_columns(call.arguments, calls[i].initArguments(count_of(call.arguments)));
+      calls[i].setFilter(call.filter);
+      calls[i].setIsDistinct(call.is_distinct);
+    }
+    to.setInputRetracts(spec.input_retracts);
+    to.setEmitsUpdateBefore(spec.emits_update_before);
+    to.setStateTtlMs(spec.state_ttl_ms);
+  }
 };
 
 void put(const operator_node& node, schema::OperatorNode::Builder out) {
@@ -273,6 +298,36 @@ result<operator_spec> window_aggregate_of(schema::WindowAggregateSpec::Reader in
   return operator_spec(std::move(spec));
 }
 
+result<operator_spec> calc_of(schema::CalcSpec::Reader in) {
+  calc_spec spec;
+  HEADRACE_TRY(spec.condition, decode_expression(in.getCondition()));
+  HEADRACE_CHECK(check_count(in.getOutputs().size(), job_graph_limits::columns, "outputs"));
+  for (const auto output : in.getOutputs()) {
+    HEADRACE_TRY(auto read, decode_expression(output));
+    spec.outputs.push_back(std::move(read));
+  }
+  spec.time_zone = string_of(in.getTimeZone());
+  return operator_spec(std::move(spec));
+}
+
+result<operator_spec> group_aggregate_of(schema::GroupAggregateSpec::Reader in) {
+  group_aggregate_spec spec;
+  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
+  HEADRACE_CHECK(check_count(in.getCalls().size(), job_graph_limits::columns, "aggregate calls"));
+  for (const auto call : in.getCalls()) {
+    group_aggregate_call read;
+    read.function = string_of(call.getFunction());
+    HEADRACE_TRY(read.arguments, columns_of(call.getArguments()));
+    read.filter = call.getFilter();
+    read.is_distinct = call.getIsDistinct();
+    spec.calls.push_back(std::move(read));
+  }
+  spec.input_retracts = in.getInputRetracts();
+  spec.emits_update_before = in.getEmitsUpdateBefore();
+  spec.state_ttl_ms = in.getStateTtlMs();
+  return operator_spec(std::move(spec));
+}
+
 result<operator_spec> spec_of(schema::OperatorNode::Spec::Reader in) {
   using kinds = schema::OperatorNode::Spec;
   switch (in.which()) {
@@ -311,6 +366,10 @@ result<operator_spec> spec_of(schema::OperatorNode::Spec::Reader in) {
     HEADRACE_TRY(auto connector, connector_of(in.getSink().getConnector()));
     return operator_spec(sink_spec{std::move(connector)});
   }
+  case kinds::CALC:
+    return calc_of(in.getCalc());
+  case kinds::GROUP_AGGREGATE:
+    return group_aggregate_of(in.getGroupAggregate());
   }
   return error(errc::malformed_message,
                "unknown kind of operator: " + std::to_string(static_cast<unsigned>(in.which())));

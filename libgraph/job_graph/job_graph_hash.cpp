@@ -1,3 +1,4 @@
+#include "libgraph/expression/expression_codec.hpp"
 #include "libgraph/job_graph/job_graph.hpp"
 #include "libgraph/job_graph/structure_hash.hpp"
 #include "libactors/base/bytes.hpp"
@@ -76,6 +77,26 @@ struct spec_hasher {
     out.put(spec.late_side);
   }
   void operator()(const sink_spec& spec) { put_connector(out, spec.connector); }
+  void operator()(const calc_spec& spec) {
+    put_expression(out, spec.condition);
+    out.put_varint(spec.outputs.size());
+    for (const auto& each : spec.outputs)
+      put_expression(out, each);
+    out.put_bytes(spec.time_zone);
+  }
+  void operator()(const group_aggregate_spec& spec) {
+    put_columns(out, spec.key_columns);
+    out.put_varint(spec.calls.size());
+    for (const auto& call : spec.calls) {
+      out.put_bytes(call.function);
+      put_columns(out, call.arguments);
+      out.put(call.filter);
+      out.put(static_cast<std::uint8_t>(call.is_distinct));
+    }
+    out.put(static_cast<std::uint8_t>(spec.input_retracts));
+    out.put(static_cast<std::uint8_t>(spec.emits_update_before));
+    out.put(spec.state_ttl_ms);
+  }
 };
 
 void put_types(byte_writer& out, const std::vector<logical_type>& types) {

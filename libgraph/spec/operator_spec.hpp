@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libgraph/connector/format.hpp"
+#include "libgraph/expression/expression.hpp"
 #include "libgraph/types/logical_type.hpp"
 
 #include <cstdint>
@@ -111,6 +112,33 @@ struct window_aggregate_spec {
   std::int32_t late_side = -1;  ///< side output of late rows, as they came in; -1: counted, dropped
   friend bool operator==(const window_aggregate_spec&, const window_aggregate_spec&) = default;
 };
+/// Keeps the rows for which the condition is TRUE, and gives of each the outputs (SQL's WHERE and
+/// SELECT list). Kinds and timestamps of rows stay.
+struct calc_spec {
+  expression condition;            ///< BOOLEAN; empty: every row
+  std::vector<expression> outputs; ///< one a column of the output type
+  std::string time_zone = "UTC";   ///< of the session: what TIMESTAMP_LTZ is shown in
+  friend bool operator==(const calc_spec&, const calc_spec&) = default;
+};
+/// One aggregate of SQL over columns of the input, by its name in capitals. COUNT without arguments
+/// counts rows.
+struct group_aggregate_call {
+  std::string function;
+  std::vector<std::int32_t> arguments;
+  std::int32_t filter = -1; ///< a BOOLEAN column: only rows for which it is TRUE; -1: all
+  bool is_distinct = false;
+  friend bool operator==(const group_aggregate_call&, const group_aggregate_call&) = default;
+};
+/// SQL's GROUP BY over a changelog: a row a key, changed as rows come and go. The output has the
+/// key columns, in order, then a column a call; without calls it is the distinct keys.
+struct group_aggregate_spec {
+  std::vector<std::int32_t> key_columns; ///< at least one: a constant where there is one group
+  std::vector<group_aggregate_call> calls;
+  bool input_retracts = false;     ///< rows are taken back (-U, -D)
+  bool emits_update_before = true; ///< someone downstream needs -U
+  std::int64_t state_ttl_ms = 0;   ///< 0: groups are kept for ever
+  friend bool operator==(const group_aggregate_spec&, const group_aggregate_spec&) = default;
+};
 struct sink_spec {
   connector_spec connector;
   friend bool operator==(const sink_spec&, const sink_spec&) = default;
@@ -118,7 +146,8 @@ struct sink_spec {
 
 using operator_spec =
     std::variant<source_spec, row_function_spec, filter_spec, project_spec, watermarks_spec,
-                 keyed_process_spec, keyed_aggregate_spec, window_aggregate_spec, sink_spec>;
+                 keyed_process_spec, keyed_aggregate_spec, window_aggregate_spec, sink_spec,
+                 calc_spec, group_aggregate_spec>;
 
 enum class partitioner_kind : std::uint8_t {
   forward,

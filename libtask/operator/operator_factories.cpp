@@ -1,4 +1,6 @@
+#include "libtask/operator/aggregate/group_aggregate_operator.hpp"
 #include "libtask/operator/aggregate/keyed_aggregate_operator.hpp"
+#include "libtask/operator/calc_operator.hpp"
 #include "libtask/operator/keyed_process_operator.hpp"
 #include "libtask/operator/row_operators.hpp"
 #include "libtask/operator/sink_operator.hpp"
@@ -28,6 +30,8 @@ operator_factories make_operator_factories() {
   all.add<graph::keyed_aggregate_spec>(make_keyed_aggregate_operator);
   all.add<graph::window_aggregate_spec>(make_window_aggregate_operator);
   all.add<graph::sink_spec>(make_sink_operator);
+  all.add<graph::calc_spec>(make_calc_operator);
+  all.add<graph::group_aggregate_spec>(make_group_aggregate_operator);
   return all;
 }
 

@@ -98,8 +98,16 @@ job_graph full_job() {
   const auto projected = add("project", filtered, project_spec{{0}});
   const auto timed = add("timestamps", projected,
                          watermarks_spec{{watermark_kind::monotonous, 0, 7, false, {}, 0}});
-  const auto keyed = p.partition(timed, partitioner_kind::hash);
-  const auto processed = add("process", keyed, keyed_process_spec{{0}, {0}}, {type, type});
+  const auto column = make_column(0, type.child(0));
+  const auto calculated =
+      add("calc", timed,
+          calc_spec{make_call("IS NOT NULL", logical_type::boolean().not_null(), {column}),
+                    {make_call("COALESCE", type.child(0), {column, column})},
+                    "+02:00"});
+  const auto keyed = p.partition(calculated, partitioner_kind::hash);
+  const auto grouped = add("group", keyed, group_aggregate_spec{{0}, {}, true, false, 60'000});
+  const auto processed = add("process", p.partition(grouped, partitioner_kind::hash),
+                             keyed_process_spec{{0}, {0}}, {type, type});
   const auto summed = p.sum(processed);
   const auto windowed =
       add("window", p.partition(summed, partitioner_kind::hash),

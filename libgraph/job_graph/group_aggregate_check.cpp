@@ -1,0 +1,111 @@
+#include "libgraph/job_graph/aggregation_check.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headrace::graph {
+namespace {
+
+bool is_number(const logical_type& type) {
+  return type.root() >= type_root::tinyint && type.root() <= type_root::decimal;
+}
+bool has_order(const logical_type& type) {
+  return type.width_bytes() > 0; // fixed widths and strings
+}
+bool is_text(const logical_type& type) {
+  return type.root() == type_root::character || type.root() == type_root::varchar;
+}
+
+/// A function and what it takes and gives.
+struct known_function {
+  std::string_view name;
+  std::size_t least;
+  std::size_t most;
+  bool (*takes)(const logical_type& first, const logical_type& result);
+};
+
+bool gives_number(const logical_type& first, const logical_type& result) {
+  return is_number(first) && is_number(result) &&
+         (first.root() == type_root::decimal) == (result.root() == type_root::decimal);
+}
+bool gives_same(const logical_type& first, const logical_type& result) {
+  return has_order(first) && first.nullable() == result.nullable();
+}
+bool gives_text(const logical_type& first, const logical_type& result) {
+  return is_text(first) && is_text(result);
+}
+bool gives_count(const logical_type&, const logical_type& result) {
+  return result.root() == type_root::bigint;
+}
+
+constexpr std::array functions{
+    known_function{"AVG", 1, 1, gives_number},
+    known_function{"COUNT", 0, 1, gives_count},
+    known_function{"FIRST_VALUE", 1, 1, gives_same},
+    known_function{"LAST_VALUE", 1, 1, gives_same},
+    known_function{"LISTAGG", 1, 2, gives_text},
+    known_function{"MAX", 1, 1, gives_same},
+    known_function{"MIN", 1, 1, gives_same},
+    known_function{"STDDEV_POP", 1, 1, gives_number},
+    known_function{"STDDEV_SAMP", 1, 1, gives_number},
+    known_function{"SUM", 1, 1, gives_number},
+    known_function{"VAR_POP", 1, 1, gives_number},
+    known_function{"VAR_SAMP", 1, 1, gives_number},
+};
+
+error invalid(const std::string& where, const std::string& what) {
+  return {errc::invalid_graph, where + ": " + what};
+}
+
+status check_call(const std::string& where, const group_aggregate_call& call,
+                  const logical_type& in, const logical_type& result) {
+  const auto* const known =
+      std::find_if(functions.begin(), functions.end(),
+                   [&](const known_function& each) { return each.name == call.function; });
+  if (known == functions.end())
+    return invalid(where, "aggregate cannot be run: " + call.function);
+  if (call.arguments.size() < known->least || call.arguments.size() > known->most)
+    return invalid(where,
+                   call.function + " of " + std::to_string(call.arguments.size()) + " arguments");
+  const auto is_column = [&](std::int32_t column) {
+    return column >= 0 && static_cast<std::size_t>(column) < in.child_count();
+  };
+  for (const auto column : call.arguments)
+    if (!is_column(column))
+      return invalid(where, "aggregated column out of range: column " + std::to_string(column) +
+                                " of " + in.to_sql());
+  if (call.filter != -1 &&
+      (!is_column(call.filter) ||
+       in.child(static_cast<std::size_t>(call.filter)).root() != type_root::boolean))
+    return invalid(where, "filter is no BOOLEAN column: " + std::to_string(call.filter));
+  const auto first = call.arguments.empty() ? logical_type::null()
+                                            : in.child(static_cast<std::size_t>(call.arguments[0]));
+  const bool is_separated =
+      call.arguments.size() < 2 || is_text(in.child(static_cast<std::size_t>(call.arguments[1])));
+  if (!known->takes(first, result) || !is_separated || (call.is_distinct && !has_order(first)))
+    return error(errc::type_mismatch, where + ": no " + call.function + " of " +
+                                          first.nullable().to_sql() + " as " +
+                                          result.nullable().to_sql());
+  return {};
+}
+
+} // namespace
+
+status check_group_aggregate(const std::string& where, const group_aggregate_spec& spec,
+                             const logical_type& in, const logical_type& out) {
+  const auto keys = spec.key_columns.size();
+  if (spec.state_ttl_ms < 0)
+    return invalid(where, "negative time to live of state");
+  if (out.child_count() != keys + spec.calls.size())
+    return invalid(where, std::to_string(keys) + " keys and " + std::to_string(spec.calls.size()) +
+                              " aggregates for " + std::to_string(out.child_count()) + " columns");
+  for (std::size_t i = 0; i < keys; ++i)
+    if (!(in.child(static_cast<std::size_t>(spec.key_columns[i])) == out.child(i)))
+      return error(errc::type_mismatch, where + ": key " + std::to_string(i) +
+                                            " leaves as another type: " + out.child(i).to_sql());
+  for (std::size_t i = 0; i < spec.calls.size(); ++i)
+    HEADRACE_CHECK(check_call(where, spec.calls[i], in, out.child(keys + i)));
+  return {};
+}
+
+} // namespace headrace::graph

@@ -1,0 +1,317 @@
+#include "libtask/operator/aggregate/group_values.hpp"
+
+#include "libgraph/data/fixed_width.hpp"
+#include "libgraph/kernel/compare.hpp"
+#include "libactors/base/bytes.hpp"
+
+#include <cstring>
+
+namespace headrace::task {
+namespace {
+
+using graph::column_builder;
+using graph::logical_type;
+using graph::record_batch;
+
+/// A value as bytes: of a text its own, else as it lies.
+void write_value(const graph::column& from, std::size_t row, std::string& out) {
+  out.clear();
+  if (from.type().physical() == graph::physical_type::string) {
+    out.append(from.string_at(row));
+    return;
+  }
+  graph::visit_fixed_width(from.type().physical(), [&]<class T>(std::type_identity<T>) {
+    const auto value = graph::canonical_key(from.values<T>()[row]);
+    out.append(reinterpret_cast<const char*>(&value), sizeof(value));
+  });
+}
+
+template <class T>
+T read_fixed(byte_view from) {
+  T out{};
+  std::memcpy(&out, from.data(), std::min(sizeof(out), from.size()));
+  return out;
+}
+
+void append_value(byte_view from, column_builder& to) {
+  if (to.type().physical() == graph::physical_type::string) {
+    to.append_string(from);
+    return;
+  }
+  graph::visit_fixed_width(to.type().physical(),
+                           [&]<class T>(std::type_identity<T>) { to.append(read_fixed<T>(from)); });
+}
+
+int compare_bytes(const logical_type& type, byte_view left, byte_view right) {
+  if (type.physical() == graph::physical_type::string)
+    return left.compare(right);
+  int out = 0;
+  graph::visit_fixed_width(type.physical(), [&]<class T>(std::type_identity<T>) {
+    out = graph::compare_fixed(read_fixed<T>(left), read_fixed<T>(right));
+  });
+  return out;
+}
+
+std::int64_t count_of(std::optional<byte_view> from) {
+  return from ? read_fixed<std::int64_t>(*from) : 0;
+}
+byte_view bytes_of(const std::int64_t& count) {
+  return {reinterpret_cast<const char*>(&count), sizeof(count)};
+}
+
+/// Values and keys are bytes of our own; the name says of what.
+graph::state_descriptor described(const std::string& name, graph::state_kind kind,
+                                  std::int64_t ttl_ms) {
+  graph::state_descriptor out;
+  out.name = name;
+  out.kind = kind;
+  out.value_type = logical_type::bytes();
+  out.key_type = kind == graph::state_kind::map ? logical_type::bytes() : logical_type::null();
+  out.ttl_ms = ttl_ms;
+  return out;
+}
+
+/// The least or greatest of all values. Over rows that are taken back, how often each is there.
+class extreme_value final : public group_value {
+public:
+  extreme_value(const graph::group_aggregate_call& call, const logical_type& type, bool counts,
+                graph::state_provider& states, const std::string& name, std::int64_t ttl_ms)
+      : column_(static_cast<std::size_t>(call.arguments[0])), type_(type),
+        sign_(call.function == "MIN" ? 1 : -1), expires_(ttl_ms > 0),
+        best_(&states.value(described(name, graph::state_kind::value, ttl_ms))) {
+    if (counts)
+      counts_ = &states.map(described(name + "-values", graph::state_kind::map, ttl_ms));
+  }
+
+  void take(const record_batch& in, std::uint32_t row, bool is_retracted, column_builder& before,
+            column_builder& after) override {
+    const auto& values = in.at(column_);
+    load();
+    append(before);
+    if (!values.is_null(row)) {
+      write_value(values, row, given_);
+      if (is_retracted)
+        remove();
+      else
+        insert();
+    }
+    append(after);
+  }
+
+  void pass(column_builder& before, column_builder& after) override {
+    load();
+    append(before);
+    append(after);
+  }
+
+private:
+  void load() {
+    const auto kept = best_->get();
+    has_value_ = kept.has_value();
+    if (kept)
+      value_.assign(*kept);
+  }
+  void append(column_builder& to) const {
+    if (has_value_)
+      append_value(value_, to);
+    else
+      to.append_null();
+  }
+  void insert() {
+    if (counts_ != nullptr) {
+      const auto count = count_of(counts_->get(given_)) + 1;
+      counts_->put(given_, bytes_of(count));
+    }
+    if (has_value_ && compare_bytes(type_, given_, value_) * sign_ >= 0) {
+      if (expires_) // as long as its group
+        best_->put(value_);
+      return;
+    }
+    value_ = given_;
+    has_value_ = true;
+    best_->put(value_);
+  }
+  void remove() {
+    if (counts_ == nullptr)
+      return;
+    const auto count = count_of(counts_->get(given_)) - 1;
+    if (count > 0) {
+      counts_->put(given_, bytes_of(count));
+      return;
+    }
+    counts_->remove(given_);
+    if (!has_value_ || compare_bytes(type_, given_, value_) != 0)
+      return;
+    // The best is gone: the next best is looked for among all.
+    has_value_ = false;
+    counts_->for_each(
+        [](void* context, byte_view key, byte_view) {
+          auto& self = *static_cast<extreme_value*>(context);
+          if (!self.has_value_ || compare_bytes(self.type_, key, self.value_) * self.sign_ < 0) {
+            self.value_.assign(key);
+            self.has_value_ = true;
+          }
+          return true;
+        },
+        this);
+    if (has_value_)
+      best_->put(value_);
+    else
+      best_->clear();
+  }
+
+  std::size_t column_;
+  logical_type type_;
+  int sign_;
+  bool expires_;
+  graph::value_access* best_;
+  graph::map_access* counts_ = nullptr;
+  std::string given_;
+  std::string value_;
+  bool has_value_ = false;
+};
+
+/// All values in the order in which they came, or what is needed of them.
+class listed_value final : public group_value {
+public:
+  enum class kind : std::uint8_t { first, last, joined };
+
+  listed_value(const graph::group_aggregate_call& call, bool retracts,
+               graph::state_provider& states, const std::string& name, std::int64_t ttl_ms)
+      : column_(static_cast<std::size_t>(call.arguments[0])),
+        separator_(call.arguments.size() > 1 ? call.arguments[1] : -1),
+        what_(call.function == "FIRST_VALUE"  ? kind::first
+              : call.function == "LAST_VALUE" ? kind::last
+                                              : kind::joined),
+        retracts_(retracts),
+        state_(&states.value(described(name, graph::state_kind::value, ttl_ms))) {}
+
+  void take(const record_batch& in, std::uint32_t row, bool is_retracted, column_builder& before,
+            column_builder& after) override {
+    const auto& values = in.at(column_);
+    load();
+    if (separator_ >= 0 && !in.at(static_cast<std::size_t>(separator_)).is_null(row))
+      between_.assign(in.at(static_cast<std::size_t>(separator_)).string_at(row));
+    append(before);
+    if (!values.is_null(row)) {
+      write_value(values, row, given_);
+      if (is_retracted)
+        remove();
+      else
+        insert();
+    }
+    append(after);
+  }
+
+  void pass(column_builder& before, column_builder& after) override {
+    load();
+    append(before);
+    append(after);
+  }
+
+private:
+  void load() {
+    const auto kept = state_->get();
+    list_.assign(kept.value_or(byte_view()));
+  }
+  void save() {
+    if (list_.empty())
+      state_->clear();
+    else
+      state_->put(list_);
+  }
+  void insert() {
+    if (!retracts_ && what_ == kind::first && !list_.empty()) {
+      save(); // lives as long as its group
+      return;
+    }
+    if (!retracts_ && what_ == kind::last)
+      list_.clear();
+    byte_writer(list_).put_bytes(given_);
+    save();
+  }
+  /// Takes the first that is equal out.
+  void remove() {
+    byte_reader in(list_);
+    while (!in.at_end()) {
+      const auto begin = list_.size() - in.remaining();
+      const auto each = in.get_bytes();
+      if (!each)
+        return;
+      if (*each == given_) {
+        list_.erase(begin, list_.size() - in.remaining() - begin);
+        save();
+        return;
+      }
+    }
+  }
+  void append(column_builder& to) {
+    if (list_.empty()) {
+      to.append_null();
+      return;
+    }
+    text_.clear();
+    byte_reader in(list_);
+    bool is_first = true;
+    while (!in.at_end()) {
+      const auto each = in.get_bytes();
+      if (!each)
+        break;
+      if (what_ == kind::joined) {
+        if (!is_first)
+          text_ += between_;
+        text_ += *each;
+      } else {
+        text_.assign(*each);
+        if (what_ == kind::first)
+          break;
+      }
+      is_first = false;
+    }
+    append_value(text_, to);
+  }
+
+  std::size_t column_;
+  std::int32_t separator_;
+  kind what_;
+  bool retracts_;
+  graph::value_access* state_;
+  std::string between_ = ",";
+  std::string given_;
+  std::string list_;
+  std::string text_;
+};
+
+} // namespace
+
+distinct_counter::distinct_counter(graph::state_provider& states, const std::string& name,
+                                   std::int32_t column, std::int64_t ttl_ms)
+    : counts_(&states.map(described(name, graph::state_kind::map, ttl_ms))), column_(column) {}
+
+bool distinct_counter::take(const record_batch& in, std::uint32_t row, bool is_retracted) {
+  const auto& values = in.at(static_cast<std::size_t>(column_));
+  if (values.is_null(row))
+    return false;
+  write_value(values, row, value_);
+  const auto before = count_of(counts_->get(value_));
+  if (is_retracted && before == 0)
+    return false; // what was not there: its group expired
+  const auto after = is_retracted ? before - 1 : before + 1;
+  if (after == 0)
+    counts_->remove(value_);
+  else
+    counts_->put(value_, bytes_of(after));
+  return is_retracted ? after == 0 : before == 0;
+}
+
+std::unique_ptr<group_value> make_group_value(const graph::group_aggregate_call& call,
+                                              const logical_type& input, bool input_retracts,
+                                              graph::state_provider& states,
+                                              const std::string& name, std::int64_t ttl_ms) {
+  const auto& type = input.child(static_cast<std::size_t>(call.arguments[0]));
+  if (call.function == "MIN" || call.function == "MAX")
+    return std::make_unique<extreme_value>(call, type, input_retracts, states, name, ttl_ms);
+  return std::make_unique<listed_value>(call, input_retracts, states, name, ttl_ms);
+}
+
+} // namespace headrace::task

@@ -1,0 +1,47 @@
+#pragma once
+
+#include "libgraph/data/batch_builder.hpp"
+#include "libgraph/function/state.hpp"
+#include "libgraph/job_graph/job_graph.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace headrace::task {
+
+/// Counts how often each value came in the group of the current key, for DISTINCT.
+class distinct_counter {
+public:
+  /// @param column  of the input, whose values are counted
+  distinct_counter(graph::state_provider& states, const std::string& name, std::int32_t column,
+                   std::int64_t ttl_ms);
+  /// Whether the value came for the first time, or (taken back) for the last. NULL never does.
+  bool take(const graph::record_batch& in, std::uint32_t row, bool is_retracted);
+
+private:
+  graph::map_access* counts_;
+  std::int32_t column_;
+  std::string value_;
+};
+
+/// An aggregate whose values do not fit into a few words a group: they are in a state of their own,
+/// of the current key.
+class group_value {
+public:
+  virtual ~group_value() = default;
+  /// Takes a row in, or back, and appends the results before and after it.
+  virtual void take(const graph::record_batch& in, std::uint32_t row, bool is_retracted,
+                    graph::column_builder& before, graph::column_builder& after) = 0;
+  /// For a row that is not counted: the result as it is.
+  virtual void pass(graph::column_builder& before, graph::column_builder& after) = 0;
+};
+
+/// MIN and MAX with all values (over rows that are taken back) or of texts, FIRST_VALUE, LAST_VALUE
+/// and LISTAGG with all of them in the order in which they came.
+std::unique_ptr<group_value> make_group_value(const graph::group_aggregate_call& call,
+                                              const graph::logical_type& input, bool input_retracts,
+                                              graph::state_provider& states,
+                                              const std::string& name, std::int64_t ttl_ms);
+
+} // namespace headrace::task
