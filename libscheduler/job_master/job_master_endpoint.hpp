@@ -111,6 +111,7 @@ private:
   void compare_running(const task_executor_id& id, schema::Heartbeat::Reader beat);
   void beat();
   void lose_executor(const task_executor_id& id, const error& cause);
+  void time_out_executor(const task_executor_id& id);
   void lose_manager(const std::string& cause);
 
   // --- job_master_messages.cpp: what tasks and clients say

@@ -62,10 +62,10 @@ void job_master_endpoint::accept_executor(const message<schema::RegisterAtJobMas
   }
   const auto id = read_id<task_executor_id>(view->getId());
   actors::address location = actors::read_address(view->getAddress());
-  if (const auto known = executors_.find(id);
-      known != executors_.end() && known->second.location != location)
+  // It registers once for all of its slots; who does it again has given up what it had of the job.
+  if (executors_.contains(id))
     lose_executor(id, error(errc::task_executor_lost,
-                            "task executor came back as another instance: " + to_string(id)));
+                            "task executor registers anew, without its slots: " + to_string(id)));
   log().info("task executor registered",
              {{"task_executor", to_string(id)}, {"address", to_string(location)}});
   monitor(location);
@@ -135,8 +135,7 @@ void job_master_endpoint::compare_running(const task_executor_id& id,
 void job_master_endpoint::beat() {
   const auto due = beats_.advance(now_us());
   for (const auto& id : due.lost)
-    lose_executor(id, error(errc::task_executor_lost,
-                            "heartbeat of task executor timed out: " + to_string(id)));
+    time_out_executor(id);
   const auto timeout_us = std::chrono::microseconds(services_->heartbeat.timeout).count();
   if (is_registered_ && now_us() - manager_heard_us_ > timeout_us)
     lose_manager("heartbeat timed out");
@@ -148,6 +147,19 @@ void job_master_endpoint::beat() {
       tell(known->second.location, question);
   if (!is_over_)
     after(services_->heartbeat.interval, [this] { beat(); });
+}
+
+void job_master_endpoint::time_out_executor(const task_executor_id& id) {
+  const error cause(errc::task_executor_lost,
+                    "heartbeat of task executor timed out: " + to_string(id));
+  // It may live on, and must not keep slots that nobody counts.
+  message_builder<schema::Disconnect> farewell;
+  write(farewell->initFrom(), job_->id);
+  write(farewell->initJob(), job_->id);
+  farewell->setCause(cause.message);
+  if (const auto known = executors_.find(id); known != executors_.end())
+    tell(known->second.location, farewell.finish());
+  lose_executor(id, cause);
 }
 
 void job_master_endpoint::on_peer_ended(const actors::address& peer, const error& cause) {

@@ -23,16 +23,14 @@ void slot_pool::release(const std::vector<std::int32_t>& shared_slots, std::int6
 std::vector<allocation_id> slot_pool::offer(const std::vector<task_slot>& offered,
                                             std::int64_t now_ms) {
   std::vector<allocation_id> taken;
-  std::int32_t missing = required() - held();
+  const bool has_need = required() > 0;
   for (const task_slot& slot : offered) {
-    if (const auto known = slots_.find(slot.allocation); known != slots_.end()) {
+    if (const auto known = slots_.find(slot.allocation); known != slots_.end())
       known->second.slot = slot;
-    } else if (missing > 0) {
+    else if (has_need)
       slots_[slot.allocation] = {slot, -1, now_ms};
-      --missing;
-    } else {
+    else
       continue;
-    }
     taken.push_back(slot.allocation);
   }
   return taken;

@@ -38,7 +38,9 @@ public:
   /// The shared slots are done with their slots; requests of theirs are dropped.
   void release(const std::vector<std::int32_t>& shared_slots, std::int64_t now_ms);
 
-  /// Takes slots while more are needed; those that it holds already are taken again.
+  /// Takes slots while any are needed; those that it holds already are taken again. One too many
+  /// is given back after the idle time: refused at once, the resource manager, which knows of fewer
+  /// slots while a task executor is lost to it alone, would grant it again without a pause.
   /// @returns the allocations that were taken
   std::vector<allocation_id> offer(const std::vector<task_slot>& offered, std::int64_t now_ms);
   /// The task executor is gone. @returns the shared slots that lost theirs, ascending

@@ -143,7 +143,7 @@ void task_executor_endpoint::hear_heartbeat(const message<schema::Heartbeat>& be
     return;
   }
   job->second->heard_us = now_us();
-  if (view->getIsReply())
+  if (view->getIsReply() || !job->second->is_registered)
     return;
   if (const auto running = tasks_of_job_.find(job->first); running != tasks_of_job_.end()) {
     auto out = reply->initRunning(static_cast<unsigned>(running->second.size()));
@@ -341,7 +341,13 @@ void task_executor_endpoint::lose_job(job_id job, const std::string& cause, bool
     log().debug("job master left", {{"job", to_string(job)}, {"cause", cause}});
   else
     log().warn("job master lost", {{"job", to_string(job)}, {"cause", cause}});
-  at->second->is_registered = false;
+  if (std::exchange(at->second->is_registered, false) && !is_end) {
+    // It may live on, and count on slots that are gone.
+    message_builder<schema::Disconnect> farewell;
+    write(farewell->initFrom(), settings_.id);
+    farewell->setCause("task executor has lost the job master: " + cause);
+    tell(at->second->master, farewell.finish(), at->second->token);
+  }
   for (const auto& slot : slots_.of_job(job))
     free_slot(slot.allocation, (is_end ? "job master left: " : "job master lost: ") + cause);
   forget_job_if_unused(job);

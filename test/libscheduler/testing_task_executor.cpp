@@ -64,7 +64,7 @@ testing_task_executor::testing_task_executor(task_executor_id id, int slots,
   });
   on_tell<schema::OperatorEvent>(
       [this](const auto& event, const actors::address&) { hear(event); });
-  on_tell<schema::Disconnect>([](const auto&, const actors::address&) {});
+  on_tell<schema::Disconnect>([this](const auto&, const actors::address&) { ++disconnects; });
   on_tell<schema::Heartbeat>([this](const auto& beat, const actors::address& from) {
     if (is_silent)
       return;
@@ -120,25 +120,54 @@ void testing_task_executor::allocate(const message<schema::AllocateSlot>& order,
   slots_.at(index) = {read_id<allocation_id>(view->getAllocation()),
                       read_id<job_id>(view->getJob())};
   back.send(acknowledgement());
-  const auto master = actors::read_address(view->getJobMaster());
-  const auto token = read_id<fencing_token>(view->getJobMasterToken());
+  const auto job = slots_[index].job;
+  auto& known = masters_[job];
+  const auto where = actors::read_address(view->getJobMaster());
+  if (known.where != where)
+    known = {where, read_id<fencing_token>(view->getJobMasterToken()), false, {}};
+  if (known.is_registered) {
+    offer(index, known);
+    return;
+  }
+  known.waiting.push_back(index);
+  if (known.waiting.size() > 1)
+    return;
   message_builder<schema::RegisterAtJobMaster> question;
-  write(question->initJob(), slots_[index].job);
+  write(question->initJob(), job);
   write(question->initId(), id_);
   actors::write(question->initAddress(), self());
   ask<schema::RegistrationReply>(
-      master, question.finish(), patience,
-      [this, index, master, token](const auto& answer) {
-        if (answer && answer->view()->isAccepted())
-          offer(index, master, token);
-        else
-          free(slots_[index].allocation);
+      known.where, question.finish(), patience,
+      [this, job](const auto& answer) {
+        auto& master = masters_[job];
+        master.is_registered = answer && answer->view()->isAccepted();
+        for (const auto waiting : std::exchange(master.waiting, {})) {
+          if (master.is_registered)
+            offer(waiting, master);
+          else
+            free(slots_[waiting].allocation);
+        }
       },
-      token);
+      known.token);
 }
 
-void testing_task_executor::offer(std::size_t index, const actors::address& master,
-                                  fencing_token token) {
+void testing_task_executor::forget(const job_id& job, bool says_so) {
+  std::erase_if(tasks_.running, [&](const auto& entry) {
+    return entry.second.where == this && entry.second.job == job;
+  });
+  const auto master = masters_[job];
+  masters_.erase(job);
+  if (says_so) {
+    message_builder<schema::Disconnect> farewell;
+    write(farewell->initFrom(), id_);
+    tell(master.where, farewell.finish(), master.token);
+  }
+  for (const auto& one : slots_)
+    if (one.job == job)
+      free(allocation_id(one.allocation));
+}
+
+void testing_task_executor::offer(std::size_t index, const job_master_entry& master) {
   message_builder<schema::OfferSlots> question;
   write(question->initTaskExecutor(), id_);
   auto one = question->initSlots(1)[0];
@@ -146,14 +175,14 @@ void testing_task_executor::offer(std::size_t index, const actors::address& mast
   write(one.initAllocation(), slots_[index].allocation);
   write(one.initJob(), slots_[index].job);
   ask<schema::OfferSlotsReply>(
-      master, question.finish(), patience,
+      master.where, question.finish(), patience,
       [this, allocation = slots_[index].allocation](const auto& answer) {
         if (!answer)
           ++tasks_.refused_offers;
         if (!answer || answer->view()->getAccepted().size() == 0)
           free(allocation);
       },
-      token);
+      master.token);
 }
 
 void testing_task_executor::free(const allocation_id& allocation) {

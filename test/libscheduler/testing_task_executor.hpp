@@ -66,18 +66,27 @@ public:
                     fencing_token token) {
     tell(master, news, token);
   }
+  /// Gives up what it has of a job, as after the job master's silence; says so or not.
+  void forget(const job_id& job, bool says_so);
   bool is_silent = false; ///< answers no heartbeat
+  int disconnects = 0;    ///< that it heard
 
 private:
   struct slot {
     allocation_id allocation;
     job_id job;
   };
+  struct job_master_entry {
+    actors::address where;
+    fencing_token token;
+    bool is_registered = false;
+    std::vector<std::size_t> waiting; ///< slots to offer then
+  };
   void on_start() override;
   void write_slots(schema::SlotReport::Builder out) const;
   void allocate(const message<schema::AllocateSlot>& order,
                 actors::reply_to<schema::Acknowledge> back);
-  void offer(std::size_t index, const actors::address& master, fencing_token token);
+  void offer(std::size_t index, const job_master_entry& master);
   void free(const allocation_id& allocation);
   void submit(const message<schema::SubmitTask>& request,
               actors::reply_to<schema::Acknowledge> back);
@@ -89,7 +98,7 @@ private:
   std::vector<slot> slots_;
   actors::address manager_;
   imagined_tasks& tasks_;
-  std::map<job_id, bool> registered_;
+  std::map<job_id, job_master_entry> masters_;
 };
 
 } // namespace headrace::testing

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HEADRACE, WORDS, WORD_COUNT = sys.argv[1:4]
@@ -117,6 +118,23 @@ class Words(unittest.TestCase):
         ended = run("run", WORD_COUNT, "-p", "1", "--", "--input", "/no/such/input", "--output", "/no/such/output")
         self.assertEqual(ended.returncode, 1)
         self.assertEqual(ended.stderr.count("input not found"), 1, ended.stderr)
+
+    def test_a_run_that_was_stopped_for_longer_than_heartbeats_may_goes_on(self):
+        settings = ["-D", "heartbeat.interval=50 ms", "-D", "heartbeat.timeout=300 ms"]
+        child = subprocess.Popen(
+            [HEADRACE, "run", WORDS, "-p", "2", *settings, "--", "--count", "1500", "--rate", "500"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with child:
+            child.stdout.readline()
+            child.send_signal(signal.SIGSTOP)
+            threading.Event().wait(0.8)  # as Ctrl-Z and fg would
+            child.send_signal(signal.SIGCONT)
+            said = child.communicate(timeout=PATIENCE_S)[1]
+        self.assertEqual(child.returncode, 0, said)
+        self.assertIn("finished", said)
 
     def test_a_canceled_job_without_a_checkpoint_says_so(self):
         with tempfile.TemporaryDirectory() as directory:

@@ -221,6 +221,36 @@ TEST_CASE("a task executor that is silent is lost after the heartbeat timeout") 
   CHECK(cluster.state_of(*job) == "restarting");
 }
 
+TEST_CASE("a job runs again on a task executor that had lost its job master") {
+  for (const bool says_so : {true, false}) {
+    CAPTURE(says_so);
+    testing_cluster cluster;
+    cluster.add_executor(2);
+    const auto job = cluster.client->submit(source_to_sink(2, 1).job());
+    REQUIRE(cluster.run_until_running(4));
+
+    cluster.executors[0].actor->forget(*job, says_so);
+    CHECK(cluster.run_until([&] { return cluster.client->status(*job)->restarts == 1; }));
+    CHECK(cluster.run_until_running(4));
+    cluster.node->advance(std::chrono::milliseconds(30'000));
+
+    CHECK(cluster.state_of(*job) == "running");
+    CHECK(cluster.client->status(*job)->restarts == 1);
+  }
+}
+
+TEST_CASE("a task executor that is lost by its silence is told, as it may live on") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  const auto job = cluster.client->submit(source_to_sink(2, 1).job());
+  REQUIRE(cluster.run_until_running(4));
+  cluster.executors[0].actor->is_silent = true;
+
+  cluster.node->advance(std::chrono::milliseconds(13'000));
+
+  CHECK(cluster.executors[0].actor->disconnects == 1);
+}
+
 TEST_CASE("a refused submission of a task is a failure that restarts") {
   testing_cluster cluster;
   cluster.add_executor(2);

@@ -61,12 +61,18 @@ TEST_CASE("wanted slots are assigned when there is one for each") {
   CHECK(pool.required() == 2);
 }
 
-TEST_CASE("a slot that nobody needs is refused, a known one is taken again") {
+TEST_CASE("slots are refused where none is needed; one too many goes back after its idle time") {
   slot_pool pool({});
+  CHECK(pool.offer({slot(1, 1)}, 0).empty());
   pool.want({0}, 0);
 
-  CHECK(pool.offer({slot(1, 1), slot(2, 1)}, 0) == std::vector<allocation_id>{{1, 1}});
-  CHECK(pool.offer({slot(1, 1)}, 0) == std::vector<allocation_id>{{1, 1}});
+  CHECK(pool.offer({slot(1, 1), slot(2, 1)}, 0) == std::vector<allocation_id>{{1, 1}, {1, 2}});
+  CHECK(pool.offer({slot(1, 1)}, 0) == std::vector<allocation_id>{{1, 1}}); // a known one
+
+  CHECK(pool.assign().size() == 1);
+  CHECK(pool.take_idle(9'999).empty());
+  CHECK(pool.take_idle(10'000).size() == 1);
+  CHECK(pool.held() == 1);
 }
 
 TEST_CASE("slots are spread over task executors") {

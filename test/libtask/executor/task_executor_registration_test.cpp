@@ -37,6 +37,29 @@ public:
   }
 };
 
+/// A job master that takes what it is offered, and then says no more.
+class testing_master final : public actors::endpoint {
+public:
+  explicit testing_master(std::shared_ptr<manager_notes> notes) {
+    on_ask<schema::RegisterAtJobMaster, schema::RegistrationReply>([](const auto&, auto back) {
+      message_builder<schema::RegistrationReply> reply;
+      reply->initAccepted();
+      back.send(reply.finish());
+    });
+    on_ask<schema::OfferSlots, schema::OfferSlotsReply>([](const auto& offered, auto back) {
+      const auto slots = offered.view()->getSlots();
+      message_builder<schema::OfferSlotsReply> reply;
+      auto accepted = reply->initAccepted(slots.size());
+      for (unsigned i = 0; i < slots.size(); ++i)
+        accepted.setWithCaveats(i, slots[i].getAllocation());
+      back.send(reply.finish());
+    });
+    on_tell<schema::Disconnect>([notes](const auto& farewell, const auto&) {
+      notes->farewells.emplace_back(farewell.view()->getCause().cStr());
+    });
+  }
+};
+
 /// Says what the test sets.
 class testing_leader final : public actors::leader_retrieval {
 public:
@@ -147,5 +170,27 @@ TEST_CASE("a task executor that is told to leave says farewell once, and does no
   f.node->shut_down();
   CHECK(f.notes->farewells.size() == 1);
   CHECK(f.notes->registrations == 1);
+}
+
+TEST_CASE("a job master that was silent for too long is told that its slots are gone") {
+  fixture f;
+  f.leader->next = f.start_manager("manager");
+  f.node->advance(milliseconds(100));
+  auto heard = std::make_shared<manager_notes>();
+  const auto master = f.node->spawn(std::make_unique<testing_master>(heard),
+                                    {.name = "master", .kind = "job_master"});
+  message_builder<schema::AllocateSlot> allocate;
+  write(allocate->initAllocation(), allocation_id{1, 1});
+  write(allocate->initJob(), job_id{2, 2});
+  actors::write(allocate->initJobMaster(), master);
+  REQUIRE(f.node->ask_and_wait<schema::Acknowledge>(f.executor, allocate.finish(),
+                                                    milliseconds(1'000)));
+
+  f.node->advance(milliseconds(9'000));
+  CHECK(heard->farewells.empty());
+  f.node->advance(milliseconds(3'000));
+
+  CHECK(heard->farewells ==
+        std::vector<std::string>{"task executor has lost the job master: heartbeat timed out"});
 }
 } // TEST_SUITE("task/executor/task_executor_registration")
