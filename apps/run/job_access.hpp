@@ -14,12 +14,15 @@ public:
   virtual status recover(const error& failure) = 0;
 };
 
-/// A cluster in this process: what fails, fails.
+/// A cluster in this process: what fails, fails. Without an answer in time the process had no time
+/// to run, or was stopped, and is asked again.
 class local_access final : public job_access {
 public:
   explicit local_access(scheduler::job_client& client) : client_(client) {}
   scheduler::job_client& client() override { return client_; }
-  status recover(const error& failure) override { return failure; }
+  status recover(const error& failure) override {
+    return failure.code == errc::timed_out ? status() : status(failure);
+  }
 
 private:
   scheduler::job_client& client_;

@@ -18,7 +18,8 @@ bool awaited_answer::is_there() const {
 result<any_message> awaited_answer::wait(std::chrono::milliseconds timeout) {
   std::unique_lock lock(guard_);
   if (!there_.wait_for(lock, timeout, [&] { return answer_.has_value(); })) {
-    return error(errc::shut_down, "nobody answers: the node is shut down");
+    // The ask's own deadline comes first, unless this process had no time to run.
+    return error(errc::timed_out, "no answer in time: " + std::to_string(timeout.count()) + " ms");
   }
   return *answer_;
 }

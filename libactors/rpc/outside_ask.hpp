@@ -13,7 +13,7 @@ class awaited_answer {
 public:
   void set(result<any_message> answer);
   bool is_there() const;
-  /// Blocks until it is there. @errors shut_down  it is not, after `timeout`
+  /// Blocks until it is there. @errors timed_out  it is not, after `timeout`
   result<any_message> wait(std::chrono::milliseconds timeout);
 
 private:
