@@ -31,7 +31,7 @@ public:
 };
 
 operator_harness::operator_harness(graph::operator_node node, const maker& make,
-                                   graph::function_table functions)
+                                   graph::function_table functions, std::string_view backend)
     : node_(std::move(node)), services_(std::make_unique<services>()) {
   auto code = std::make_shared<graph::job_code>();
   code->functions = std::move(functions);
@@ -54,8 +54,9 @@ operator_harness::operator_harness(graph::operator_node node, const maker& make,
   operator_ = std::move(*made);
   task::operator_states states;
   if (const auto schema = operator_->key_schema()) {
-    backends_ = std::move(*state::make_state_backend("hashmap"));
-    state::keyed_backend_setup setup{*schema, 128, {0, 128}, &clock_, &files_, nullptr, {}, {}};
+    backends_ = std::move(*state::make_state_backend(backend));
+    state::keyed_backend_setup setup{
+        *schema, 128, {0, 128}, &clock_, &files_, nullptr, scratch_.path() + "/state", "state"};
     keyed_ = std::move(*backends_->make(std::move(setup)));
     states.keyed = keyed_.get();
   }

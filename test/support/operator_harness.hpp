@@ -1,6 +1,7 @@
 #pragma once
 
 #include "test/support/manual_clock.hpp"
+#include "test/support/scratch_directory.hpp"
 #include "test/support/testing_file_system.hpp"
 #include "libtask/operator/stream_operator.hpp"
 #include "libstate/backend/keyed_backend.hpp"
@@ -10,19 +11,20 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 namespace headrace::testing {
 
-/// Runs one operator with keyed state in memory, and keeps what it emits. Fails the process on a
+/// Runs one operator with keyed state, and keeps what it emits. Fails the process on a
 /// failed call, except of those that give a status.
 class operator_harness {
 public:
   using maker = std::function<result<std::unique_ptr<task::stream_operator>>(
       const graph::operator_node&, const task::operator_context&)>;
-  /// `functions`: what the node's function_refs name.
+  /// `functions`: what the node's function_refs name. `backend`: "hashmap" or "rocksdb".
   operator_harness(graph::operator_node node, const maker& make,
-                   graph::function_table functions = {});
+                   graph::function_table functions = {}, std::string_view backend = "hashmap");
   ~operator_harness();
 
   /// Takes rows and drains.
@@ -38,6 +40,7 @@ public:
   std::vector<graph::record_batch> take() { return std::exchange(main_, {}); }
   std::vector<graph::record_batch> take_side(std::int32_t side);
   task::task_metrics& metrics() { return metrics_; }
+  manual_clock& clock() { return clock_; }
 
 private:
   class output;
@@ -47,6 +50,7 @@ private:
   graph::operator_node node_;
   manual_clock clock_;
   testing_file_system files_;
+  scratch_directory scratch_;
   graph::connector_registry connectors_;
   task::task_metrics metrics_;
   std::unique_ptr<services> services_;

@@ -73,14 +73,17 @@ kernel from_decimal(const kernel_request& request) {
   kernel out;
   visit_plain(request.type.root(), [&]<class To>(std::type_identity<To>) {
     out = [scale](kernel_frame& frame) {
-      return map_one<stored<To>, int128>(frame, [&](int128 value) {
-        if constexpr (std::is_floating_point_v<To>)
+      if constexpr (std::is_floating_point_v<To>)
+        return map_rows<To, int128>(frame, [&](int128 value) {
           return static_cast<To>(decimal_to_double(value, scale));
-        else if constexpr (std::is_same_v<To, bool>)
-          return static_cast<std::uint8_t>(value != 0);
-        else
-          return static_cast<To>(value / power_of_ten(scale));
-      });
+        });
+      else
+        return map_one<stored<To>, int128>(frame, [&](int128 value) {
+          if constexpr (std::is_same_v<To, bool>)
+            return static_cast<std::uint8_t>(value != 0);
+          else
+            return static_cast<To>(value / power_of_ten(scale));
+        });
     };
   });
   return out;

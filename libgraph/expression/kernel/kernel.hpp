@@ -135,5 +135,6 @@ std::span<const kernel_entry> now_kernels();
 std::span<const kernel_entry> array_kernels();
 std::span<const kernel_entry> collection_kernels();
 std::span<const kernel_entry> chance_kernels();
+std::span<const kernel_entry> json_text_kernels();
 
 } // namespace headrace::graph

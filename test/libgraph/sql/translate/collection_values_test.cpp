@@ -45,6 +45,29 @@ TEST_CASE("collections are made and taken apart") {
   check_values(table);
 }
 
+TEST_CASE("values as JSON and back") {
+  constexpr expected_value table[] = {
+      {"JSON_QUOTE('a\"b/c')", "\"a\\\"b\\/c\""},
+      {"JSON_QUOTE('')", "\"\""},
+      {"JSON_QUOTE(CAST(NULL AS STRING))", "null"},
+      {"JSON_UNQUOTE('\"a\\\"b\\/c\\u00e4\"')", "a\"b/cä"},
+      {"JSON_UNQUOTE('\"\\ud83d\\ude00\"')", "😀"},
+      {"JSON_UNQUOTE('plain')", "plain"},
+      {"JSON_UNQUOTE('\"broken\\x\"')", "\"broken\\x\""},
+      {"JSON_STRING(1)", "1"},
+      {"JSON_STRING(1.50)", "1.50"},
+      {"JSON_STRING(TRUE)", "true"},
+      {"JSON_STRING('a\"b')", "\"a\\\"b\""},
+      {"JSON_STRING(ARRAY[1, CAST(NULL AS INT)])", "[1,null]"},
+      {"JSON_STRING(MAP['k', 1])", "{\"k\":1}"},
+      {"JSON_STRING(DATE '2024-02-29')", "\"2024-02-29\""},
+      {"JSON_STRING(CAST(NULL AS INT))", "null"},
+      {"JSON_STRING(person)", "{\"name\":\"Ada\",\"age\":36} | null | {\"name\":\"\",\"age\":0} | "
+                              "{\"name\":\"Bob\",\"age\":-1}"},
+  };
+  check_values(table);
+}
+
 TEST_CASE("functions of arrays") {
   constexpr expected_value table[] = {
       {"ARRAY_APPEND(ARRAY[1, 2], 3)", "[1, 2, 3]"},

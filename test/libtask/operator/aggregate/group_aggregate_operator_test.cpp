@@ -329,6 +329,36 @@ TEST_CASE("random changes of any kind lead to what is computed of the rows that 
   }
 }
 
+TEST_CASE("a group that is not written for its time to live is as if it had never been") {
+  for (const auto* backend : {"hashmap", "rocksdb"}) {
+    const wanted_call most{{"MAX", {3}}, logical_type::string()};
+    operator_harness harness(node_of({count_rows, most}, true, true, 1000),
+                             make_group_aggregate_operator, {}, backend);
+    REQUIRE(harness.push(batch_of({{1, 5, 0, "z"}})));
+    CHECK(changes_of(harness.take()) == lines{"+I[1, 1, z]"});
+
+    harness.clock().advance_ms(999);
+    REQUIRE(harness.push(batch_of({{1, 5, 0, "a"}})));
+    CHECK(changes_of(harness.take()) == lines{"-U[1, 1, z]", "+U[1, 2, z]"});
+
+    // What was written last lives on, and what is taken back behind its time is dropped.
+    harness.clock().advance_ms(1000);
+    REQUIRE(harness.push(batch_of({{1, 5, 0, "z", true, row_kind::delete_}, {2, 5, 0, "x"}})));
+    CHECK(changes_of(harness.take()) == lines{"+I[2, 1, x]"});
+    REQUIRE(harness.push(batch_of({{1, 5, 0, "b"}})));
+    CHECK(changes_of(harness.take()) == lines{"+I[1, 1, b]"});
+  }
+}
+
+TEST_CASE("with a time to live a change is told though the results stay") {
+  const wanted_call most{{"MAX", {1}}, logical_type::integer()};
+  operator_harness harness(node_of({most}, false, false, 1000), make_group_aggregate_operator);
+
+  REQUIRE(harness.push(batch_of({{1, 5}, {1, 3}})));
+
+  CHECK(changes_of(harness.take()) == lines{"+I[1, 5]", "+U[1, 5]"});
+}
+
 TEST_CASE("averages and spreads") {
   const auto decimal = logical_type::decimal(38, 6);
   operator_harness harness(node_of({{{"AVG", {2}}, decimal},
