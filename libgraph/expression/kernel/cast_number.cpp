@@ -74,9 +74,8 @@ kernel from_decimal(const kernel_request& request) {
   visit_plain(request.type.root(), [&]<class To>(std::type_identity<To>) {
     out = [scale](kernel_frame& frame) {
       if constexpr (std::is_floating_point_v<To>)
-        return map_rows<To, int128>(frame, [&](int128 value) {
-          return static_cast<To>(decimal_to_double(value, scale));
-        });
+        return map_rows<To, int128>(
+            frame, [&](int128 value) { return static_cast<To>(decimal_to_double(value, scale)); });
       else
         return map_one<stored<To>, int128>(frame, [&](int128 value) {
           if constexpr (std::is_same_v<To, bool>)
