@@ -3,6 +3,8 @@
 #include "libgraph/data/fixed_width.hpp"
 #include "libgraph/expression/kernel/map.hpp"
 
+#include <cstring>
+
 namespace headrace::graph {
 namespace {
 
@@ -50,6 +52,34 @@ column_ptr compare_texts(kernel_frame& frame) {
   return make_fixed(frame.type, frame.rows.total, std::move(out), std::move(validity));
 }
 
+/// Size and prefix are one word: most pairs that differ, differ there.
+template <bool Wanted>
+column_ptr compare_equal_texts(kernel_frame& frame) {
+  auto out = frame.buffers.allocate(frame.rows.total);
+  auto* to = out->mutable_as<std::uint8_t>();
+  const reader<std::string_view> left(frame.arguments[0]);
+  const reader<std::string_view> right(frame.arguments[1]);
+  auto validity = joined_validity(frame);
+  const auto* bits = validity ? validity->as<std::uint8_t>() : nullptr;
+  for_each_row(frame.rows, [&](std::size_t row) {
+    std::uint64_t one[2];
+    std::uint64_t other[2];
+    std::memcpy(&one[0], &left.slot(row), sizeof(one));
+    std::memcpy(&other[0], &right.slot(row), sizeof(other));
+    bool is_equal = one[0] == other[0];
+    if (is_equal && left.slot(row).is_inline()) {
+      is_equal = one[1] == other[1];
+    } else if (is_equal) {
+      // Slots of NULLs may name nothing.
+      const bool is_null =
+          bits != nullptr && ((static_cast<unsigned>(bits[row >> 3U]) >> (row & 7U)) & 1U) == 0U;
+      is_equal = !is_null && left[row] == right[row];
+    }
+    to[row] = static_cast<std::uint8_t>(is_equal == Wanted);
+  });
+  return make_fixed(frame.type, frame.rows.total, std::move(out), std::move(validity));
+}
+
 /// Nested values are equal or not, without an order.
 column_ptr compare_nested(kernel_frame& frame, bool wanted) {
   auto out = frame.buffers.allocate(frame.rows.total);
@@ -80,8 +110,12 @@ result<kernel> make_comparison(const kernel_request& request) {
   });
   if (is_fixed)
     return out;
-  if (physical == physical_type::string)
-    return kernel(compare_texts<Operator>);
+  if (physical == physical_type::string) {
+    if constexpr (std::is_same_v<Operator, equal> || std::is_same_v<Operator, not_equal>)
+      return kernel(compare_equal_texts<std::is_same_v<Operator, equal>>);
+    else
+      return kernel(compare_texts<Operator>);
+  }
   if constexpr (std::is_same_v<Operator, equal> || std::is_same_v<Operator, not_equal>)
     if (physical != physical_type::none)
       return kernel([](kernel_frame& frame) {

@@ -126,11 +126,12 @@ result<kernel> make_regexp(const kernel_request& request) {
 }
 
 /// A group of the first match; NULL without a match or such a group.
-text extract(pattern_memory& memory, text value, text wanted, std::int32_t group) {
+text extract(pattern_memory& memory, std::vector<re2::StringPiece>& groups, text value, text wanted,
+             std::int32_t group) {
   const auto* pattern = memory.find(wanted);
   if (pattern == nullptr || group < 0 || group > pattern->NumberOfCapturingGroups())
     return {};
-  std::vector<re2::StringPiece> groups(static_cast<std::size_t>(group) + 1);
+  groups.assign(static_cast<std::size_t>(group) + 1, {});
   if (!pattern->Match(piece_of(value), 0, value.size(), re2::RE2::UNANCHORED, groups.data(),
                       group + 1))
     return {};
@@ -148,14 +149,16 @@ result<kernel> make_regexp_extract(const kernel_request& request) {
   const auto memory = std::make_shared<pattern_memory>();
   if (has_group)
     return kernel([memory](kernel_frame& frame) {
-      return map_view<text, text, std::int32_t>(frame,
-                                                [&](text value, text wanted, std::int32_t group) {
-                                                  return extract(*memory, value, wanted, group);
-                                                });
+      std::vector<re2::StringPiece> groups;
+      return map_view<text, text, std::int32_t>(
+          frame, [&](text value, text wanted, std::int32_t group) {
+            return extract(*memory, groups, value, wanted, group);
+          });
     });
   return kernel([memory](kernel_frame& frame) {
+    std::vector<re2::StringPiece> groups;
     return map_view<text, text>(
-        frame, [&](text value, text wanted) { return extract(*memory, value, wanted, 0); });
+        frame, [&](text value, text wanted) { return extract(*memory, groups, value, wanted, 0); });
   });
 }
 

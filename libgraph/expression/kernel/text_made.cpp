@@ -23,6 +23,16 @@ bool is_too_long(text_result& out, std::size_t size) {
 
 template <char32_t (*Change)(char32_t)>
 bool change_case(text_result& out, text from) {
+  const auto is_plain = [](char each) { return static_cast<unsigned char>(each) < 0x80U; };
+  if (std::all_of(from.begin(), from.end(), is_plain)) {
+    const char first = Change == to_capital ? 'a' : 'A';
+    out.text.resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const bool is_changed = from[i] >= first && from[i] <= first + 25;
+      out.text[i] = static_cast<char>(from[i] ^ (is_changed ? 0x20 : 0));
+    }
+    return true;
+  }
   while (!from.empty())
     append_point_utf8(Change(take_point(from)), out.text);
   return true;

@@ -96,10 +96,13 @@ result<kernel> make_extract(const kernel_request& request) {
 
 template <time_unit Unit>
 result<kernel> make_part(const kernel_request& request) {
-  if (request.arguments.size() != 1 ||
-      request.arguments[0].physical() != physical_type::timestamp_nanos)
+  if (request.arguments.size() != 1 || request.arguments[0].root() != type_root::timestamp ||
+      request.arguments[0].physical() != physical_type::int64)
     return unfit(request);
-  return kernel([](kernel_frame& frame) { return extract_from_points(frame, Unit); });
+  return kernel([](kernel_frame& frame) {
+    return map_one<std::int64_t, std::int64_t>(
+        frame, [](std::int64_t millis) { return extract_long_unit(Unit, millis); });
+  });
 }
 
 /// Reads points of a type as milliseconds by the clock that is shown, and writes them back.
@@ -204,16 +207,16 @@ result<kernel> make_timestamp_diff(const kernel_request& request) {
 
 constexpr kernel_entry entries[] = {
     {"EXTRACT", "sf", make_extract},
-    {"YEAR", "f", make_part<time_unit::year>},
-    {"QUARTER", "f", make_part<time_unit::quarter>},
-    {"MONTH", "f", make_part<time_unit::month>},
-    {"WEEK", "f", make_part<time_unit::week>},
-    {"DAYOFYEAR", "f", make_part<time_unit::day_of_year>},
-    {"DAYOFMONTH", "f", make_part<time_unit::day>},
-    {"DAYOFWEEK", "f", make_part<time_unit::day_of_week>},
-    {"HOUR", "f", make_part<time_unit::hour>},
-    {"MINUTE", "f", make_part<time_unit::minute>},
-    {"SECOND", "f", make_part<time_unit::second>},
+    {"YEAR", "t", make_part<time_unit::year>},
+    {"QUARTER", "t", make_part<time_unit::quarter>},
+    {"MONTH", "t", make_part<time_unit::month>},
+    {"WEEK", "t", make_part<time_unit::week>},
+    {"DAYOFYEAR", "t", make_part<time_unit::day_of_year>},
+    {"DAYOFMONTH", "t", make_part<time_unit::day>},
+    {"DAYOFWEEK", "t", make_part<time_unit::day_of_week>},
+    {"HOUR", "t", make_part<time_unit::hour>},
+    {"MINUTE", "t", make_part<time_unit::minute>},
+    {"SECOND", "t", make_part<time_unit::second>},
     {"TIMESTAMPADD", "slr", make_timestamp_add},
     {"TIMESTAMPDIFF", "st", make_timestamp_diff},
 };

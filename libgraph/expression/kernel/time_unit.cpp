@@ -131,6 +131,21 @@ std::optional<time_unit> parse_time_unit(std::string_view word) {
   return found == words.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::int64_t extract_long_unit(time_unit unit, std::int64_t millis) {
+  switch (unit) {
+  case time_unit::hour:
+    return floor_modulo(millis, millis_per_day) / 3'600'000;
+  case time_unit::minute:
+    return floor_modulo(millis, 3'600'000) / 60'000;
+  case time_unit::second:
+    return floor_modulo(millis, 60'000) / 1'000;
+  case time_unit::epoch:
+    return floor_divide(millis, 1'000);
+  default:
+    return extract_from_day(unit, floor_divide(millis, millis_per_day));
+  }
+}
+
 std::int64_t extract_unit(time_unit unit, int128 nanos) {
   constexpr std::int64_t nanos_per_second = 1'000'000'000;
   auto seconds = static_cast<std::int64_t>(nanos / nanos_per_second);

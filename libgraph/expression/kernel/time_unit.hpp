@@ -35,6 +35,8 @@ enum class time_unit : std::uint8_t {
 std::optional<time_unit> parse_time_unit(std::string_view word);
 
 std::int64_t extract_unit(time_unit unit, int128 nanos);
+/// The same of milliseconds, for units of a second and longer.
+std::int64_t extract_long_unit(time_unit unit, std::int64_t millis);
 /// The last begin of a unit at or before a point; weeks begin on Sunday. Only for units that have
 /// one: not for those of a week or year by number, nor below milliseconds.
 std::int64_t floor_to_unit(time_unit unit, std::int64_t millis);
