@@ -136,7 +136,8 @@ std::optional<bound_expression> expression_binder::bind_node(const column_refere
   const auto find = [&](std::string_view table, std::string_view column) {
     std::vector<std::size_t> out;
     for (std::size_t i = 0; i < columns.size(); ++i)
-      if (columns[i].name == column && (table.empty() || columns[i].table == table))
+      if (columns[i].name == column &&
+          (table.empty() ? !columns[i].is_hidden : columns[i].table == table))
         out.push_back(i);
     return out;
   };
@@ -307,10 +308,9 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
   const auto ways = find_function(function);
   if (ways.empty())
     return unknown_function(from);
-  if (from.over || from.filter || !from.within_group.empty() ||
-      from.nulls != null_treatment::unsaid)
+  if (from.over || !from.within_group.empty() || from.nulls != null_treatment::unsaid)
     return fail(diagnostic_kind::unsupported,
-                "OVER, FILTER, WITHIN GROUP and the treatment of NULLs are not supported here", at);
+                "OVER, WITHIN GROUP and the treatment of NULLs are not supported here", at);
   const auto kind = ways[0].kind;
   if (kind == function_kind::ranking)
     return fail(diagnostic_kind::invalid, function + " needs OVER (…)", at);
@@ -322,6 +322,8 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
                 at);
   if (from.is_distinct && !is_aggregate)
     return fail(diagnostic_kind::invalid, "DISTINCT is for aggregates: " + function, at);
+  if (from.filter && !is_aggregate)
+    return fail(diagnostic_kind::invalid, "FILTER is for aggregates: " + function, at);
   const bool was_in_aggregate = is_in_aggregate_;
   is_in_aggregate_ |= is_aggregate;
   std::vector<bound_expression> arguments;
@@ -341,10 +343,18 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
     if (bound)
       arguments.push_back(std::move(*bound));
   }
+  maybe filter;
+  if (from.filter) {
+    filter = bind_condition(**from.filter);
+    is_sound &= filter.has_value();
+  }
   is_in_aggregate_ = was_in_aggregate;
   if (!is_sound)
     return std::nullopt;
-  return apply(ways, from, std::move(arguments), at);
+  auto out = apply(ways, from, std::move(arguments), at);
+  if (out && filter)
+    std::get<bound_call>(out->node).filter = std::move(*filter);
+  return out;
 }
 
 /// Takes the first way that fits; else says why the nearest one does not.

@@ -3,7 +3,9 @@
 #include "libgraph/sql/bind/type_rules.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,6 +40,7 @@ struct bound_constant {
 struct bound_call {
   std::string function;
   std::vector<bound_expression> arguments;
+  std::optional<box<bound_expression>> filter; ///< of an aggregate
   bool is_aggregate = false;
   bool is_distinct = false;
   friend bool operator==(const bound_call&, const bound_call&);
@@ -53,11 +56,18 @@ struct bound_expression {
 
 inline bool operator==(const bound_call& left, const bound_call& right) {
   return left.function == right.function && left.arguments == right.arguments &&
-         left.is_aggregate == right.is_aggregate && left.is_distinct == right.is_distinct;
+         left.filter == right.filter && left.is_aggregate == right.is_aggregate &&
+         left.is_distinct == right.is_distinct;
 }
+
+/// Calls `see` for each column in it, which may be changed.
+void visit_columns(bound_expression& in, const std::function<void(bound_column&)>& see);
+void visit_columns(const bound_expression& in, const std::function<void(const bound_column&)>& see);
 
 /// For tests and EXPLAIN: "CAST(+($0, 1)):BIGINT"; constants as they were written, columns as
 /// $index.
 std::string to_string(const bound_expression& from);
+/// With columns by their names.
+std::string to_string(const bound_expression& from, std::span<const std::string> names);
 
 } // namespace headrace::sql

@@ -67,7 +67,6 @@ bound_expression expression_binder::call(std::string function,
   return {std::move(made), std::move(type), at};
 }
 
-/// Nullability stays the value's own.
 bound_expression expression_binder::cast_to(bound_expression value, const logical_type& type) {
   if (is_same_but_null(value.type, type))
     return value;

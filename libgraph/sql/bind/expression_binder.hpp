@@ -18,10 +18,11 @@ public:
     std::string table; ///< alias or last part of the name; empty: none
     std::string name;
     logical_type type;
+    bool is_hidden = false; ///< found by table and name alone, and not by *
   };
 
-  void add(std::string table, std::string name, logical_type type) {
-    columns_.push_back({std::move(table), std::move(name), std::move(type)});
+  void add(std::string table, std::string name, logical_type type, bool is_hidden = false) {
+    columns_.push_back({std::move(table), std::move(name), std::move(type), is_hidden});
   }
   const std::vector<column>& columns() const { return columns_; }
 
@@ -42,6 +43,8 @@ public:
   /// As `bind`, of type BOOLEAN: WHERE, ON, HAVING.
   std::optional<bound_expression> bind_condition(const expression& from);
   void allow_aggregates(bool is_allowed) { allows_aggregates_ = is_allowed; }
+  /// The value as another type; it may be NULL as before. Stays as it is where only that differs.
+  static bound_expression cast_to(bound_expression value, const logical_type& type);
 
 private:
   using maybe = std::optional<bound_expression>;
@@ -50,7 +53,6 @@ private:
   std::optional<std::vector<bound_expression>> bind_all(const std::vector<expression>& from);
   static bound_expression call(std::string function, std::vector<bound_expression> arguments,
                                logical_type type, source_span at);
-  static bound_expression cast_to(bound_expression value, const logical_type& type);
   /// Casts both to what they have in common, for a comparison.
   bool align(bound_expression& left, bound_expression& right, std::string_view sign,
              source_span at);

@@ -363,6 +363,29 @@ bool is_comparable(const logical_type& left, const logical_type& right) {
   return reads(left, right) || reads(right, left);
 }
 
+bool is_implicitly_castable(const logical_type& from, const logical_type& to) {
+  const auto one = from.root();
+  const auto other = to.root();
+  if (one == type_root::null || is_same_but_null(from, to))
+    return true;
+  if (is_exact_integer(one) && is_exact_integer(other))
+    return one <= other;
+  if (is_numeric(one) && is_numeric(other))
+    return other == type_root::double_ || other == type_root::decimal ||
+           (other == type_root::float_ && one != type_root::double_);
+  if ((is_character(one) && is_character(other)) || (is_binary(one) && is_binary(other)) ||
+      (is_timestamp(one) && is_timestamp(other)))
+    return true;
+  if (is_timestamp(one) && (other == type_root::date || other == type_root::time))
+    return true;
+  if (one != other || from.child_count() != to.child_count())
+    return false;
+  for (std::size_t i = 0; i < from.child_count(); ++i)
+    if (!is_implicitly_castable(from.child(i), to.child(i)))
+      return false;
+  return true;
+}
+
 bool is_castable(const logical_type& from, const logical_type& to) {
   const auto one = from.root();
   const auto other = to.root();

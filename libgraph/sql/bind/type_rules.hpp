@@ -42,6 +42,10 @@ std::optional<logical_type> arithmetic_type(operator_kind kind, const logical_ty
 /// Whether = and < have a meaning, perhaps after a cast of one side.
 bool is_comparable(const logical_type& left, const logical_type& right);
 
+/// Whether INSERT may cast so without being asked: to what holds all values, and to texts, decimals
+/// and times of fewer digits.
+bool is_implicitly_castable(const logical_type& from, const logical_type& to);
+
 /// Whether CAST(… AS …) has a meaning.
 bool is_castable(const logical_type& from, const logical_type& to);
 
