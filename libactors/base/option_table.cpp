@@ -73,6 +73,8 @@ const std::vector<option_declaration>& all_options() {
        "Subtasks of an operator that sets none itself; unset: the number of cores in a mini "
        "cluster, else 1",
        1, 32'768},
+      {"pipeline.name", text, "",
+       "Name of the jobs that SQL statements make; unset: what the statement does"},
       {"rest.bind-address", text, "127.0.0.1",
        "IP address that the REST interface listens on; 0.0.0.0: all of the machine's, for anyone "
        "who can reach it"},

@@ -66,7 +66,9 @@ struct table_definition {
 };
 
 struct view_definition {
-  std::string query; ///< as SQL, with all names whole
+  std::string query;   ///< as SQL
+  std::string catalog; ///< what short names in it are completed with
+  std::string database;
   std::vector<table_column> columns;
   std::string comment;
   friend bool operator==(const view_definition&, const view_definition&) = default;

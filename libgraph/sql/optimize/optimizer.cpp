@@ -1,0 +1,14 @@
+#include "libgraph/sql/optimize/optimizer.hpp"
+
+namespace headrace::sql {
+
+plan_node optimize(plan_node plan) {
+  plan = merge_calcs(std::move(plan));
+  plan = push_filters(std::move(plan));
+  plan = merge_calcs(std::move(plan));
+  plan = expand_window_items(form_window_aggregates(std::move(plan)));
+  plan = prune_columns(std::move(plan));
+  return merge_calcs(std::move(plan));
+}
+
+} // namespace headrace::sql

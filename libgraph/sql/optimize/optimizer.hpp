@@ -1,0 +1,35 @@
+#pragma once
+
+#include "libgraph/sql/plan/logical_plan.hpp"
+
+namespace headrace::sql {
+
+/// The same rows by less work: all rules below, in an order that lets each profit from those
+/// before.
+plan_node optimize(plan_node plan);
+
+// The rules, one by one. Each gives a plan of the same rows and columns.
+
+/// A calc over a calc is one, unless that would evaluate something twice that gives two values, or
+/// make expressions grow out of bounds. What only passes rows on is dropped.
+plan_node merge_calcs(plan_node plan);
+
+/// Conditions move below joins and unions, to the side that they are about. A condition over both
+/// sides of an inner join becomes part of the join's.
+plan_node push_filters(plan_node plan);
+
+/// An aggregate whose keys are the start and the end of windows is one by whole windows: the window
+/// function below is no operator of its own.
+plan_node form_window_aggregates(plan_node plan);
+
+/// FILTER of a window's aggregates is a CASE below them, AVG a sum and a count and a division
+/// above.
+plan_node expand_window_items(plan_node plan);
+
+/// Columns that nobody reads are not computed, kept or decoded.
+plan_node prune_columns(plan_node plan);
+
+/// Whether a call may give another value for the same arguments: RAND, UUID.
+bool is_deterministic(const bound_expression& in);
+
+} // namespace headrace::sql

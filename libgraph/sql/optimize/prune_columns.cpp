@@ -1,0 +1,240 @@
+#include "libgraph/sql/optimize/optimizer.hpp"
+#include "libactors/base/assert.hpp"
+
+#include <algorithm>
+
+namespace headrace::sql {
+namespace {
+
+using column_set = std::vector<bool>;
+
+/// A plan with fewer columns, and where each of the old ones is now.
+struct pruned {
+  plan_node plan;
+  std::vector<std::size_t> places; ///< by old index; of those that are gone: no meaning
+};
+
+column_set all_of(std::size_t count) { return column_set(count, true); }
+
+void add_columns(const bound_expression& from, column_set& into) {
+  visit_columns(from, [&](const bound_column& column) { into[column.index] = true; });
+}
+
+void move_columns(bound_expression& in, const std::vector<std::size_t>& places) {
+  visit_columns(in, [&](bound_column& column) { column.index = places[column.index]; });
+}
+
+/// Keeps those columns of the plan itself that are wanted.
+template <class T>
+std::vector<T> kept(std::vector<T> from, const column_set& wanted) {
+  std::vector<T> out;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (wanted[i])
+      out.push_back(std::move(from[i]));
+  return out;
+}
+
+std::vector<std::size_t> places_of(const column_set& wanted, std::size_t base = 0) {
+  std::vector<std::size_t> out;
+  std::size_t next = base;
+  for (const bool is_wanted : wanted) {
+    out.push_back(next);
+    next += is_wanted ? 1 : 0;
+  }
+  return out;
+}
+
+pruned prune(plan_node plan, column_set wanted);
+
+void move_shape(window_shape& shape, const std::vector<std::size_t>& places) {
+  shape.time_column = places[shape.time_column];
+}
+
+void move_items(std::vector<aggregate_item>& items, const std::vector<std::size_t>& places) {
+  for (auto& each : items) {
+    for (auto& argument : each.arguments)
+      argument = places[argument];
+    if (each.filter)
+      each.filter = places[*each.filter];
+  }
+}
+
+void add_items(const std::vector<aggregate_item>& items, column_set& into) {
+  for (const auto& each : items) {
+    for (const auto argument : each.arguments)
+      into[argument] = true;
+    if (each.filter)
+      into[*each.filter] = true;
+  }
+}
+
+/// Prunes one kind of node: `wanted` are its columns, and stays as it is unless the node needs
+/// more.
+class node_pruner {
+public:
+  node_pruner(plan_node& plan, column_set& wanted) : plan_(plan), wanted_(wanted) {}
+
+  void operator()(scan_node& node) {
+    need_one();
+    node.fields = kept(std::move(node.fields), wanted_);
+  }
+  void operator()(values_node& node) {
+    need_one();
+    for (auto& row : node.rows)
+      row = kept(std::move(row), wanted_);
+  }
+  void operator()(watermark_node& node) {
+    wanted_[node.column] = true;
+    take_exactly(0, wanted_);
+    node.column = places_of(wanted_)[node.column];
+  }
+  void operator()(calc_node& node) {
+    need_one();
+    node.items = kept(std::move(node.items), wanted_);
+    column_set below(plan_.inputs[0].columns.size(), false);
+    for (const auto& each : node.items)
+      add_columns(each, below);
+    if (node.condition)
+      add_columns(*node.condition, below);
+    const auto places = take_input(0, std::move(below));
+    for (auto& each : node.items)
+      move_columns(each, places);
+    if (node.condition)
+      move_columns(*node.condition, places);
+  }
+  void operator()(aggregate_node& node) {
+    std::fill_n(wanted_.begin(), node.key_count, true);
+    need_one();
+    node.items =
+        kept(std::move(node.items),
+             {wanted_.begin() + static_cast<std::ptrdiff_t>(node.key_count), wanted_.end()});
+    column_set below(plan_.inputs[0].columns.size(), false);
+    std::fill_n(below.begin(), node.key_count, true);
+    add_items(node.items, below);
+    move_items(node.items, take_input(0, std::move(below)));
+  }
+  void operator()(window_node& node) {
+    auto below = column_set(wanted_.begin(), wanted_.end() - window_columns);
+    below[node.shape.time_column] = true;
+    for (const auto each : node.partition)
+      below[each] = true;
+    std::copy(below.begin(), below.end(), wanted_.begin());
+    std::fill(wanted_.end() - window_columns, wanted_.end(), true);
+    take_exactly(0, below);
+    const auto places = places_of(below);
+    move_shape(node.shape, places);
+    for (auto& each : node.partition)
+      each = places[each];
+  }
+  void operator()(window_aggregate_node& node) {
+    const auto fixed = node.keys.size() + node.properties.size();
+    std::fill_n(wanted_.begin(), fixed, true);
+    node.items = kept(std::move(node.items),
+                      {wanted_.begin() + static_cast<std::ptrdiff_t>(fixed), wanted_.end()});
+    column_set below(plan_.inputs[0].columns.size(), false);
+    below[node.shape.time_column] = true;
+    for (const auto each : node.keys)
+      below[each] = true;
+    add_items(node.items, below);
+    const auto places = take_input(0, std::move(below));
+    move_shape(node.shape, places);
+    for (auto& each : node.keys)
+      each = places[each];
+    move_items(node.items, places);
+  }
+  void operator()(join_node& node) {
+    const auto left = plan_.inputs[0].columns.size();
+    auto all = wanted_;
+    all.resize(left + plan_.inputs[1].columns.size(), false);
+    if (node.condition)
+      add_columns(*node.condition, all);
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(left);
+    column_set one(all.begin(), middle);
+    column_set other(middle, all.end());
+    for (auto* each : {&one, &other})
+      if (std::none_of(each->begin(), each->end(), [](bool is_wanted) { return is_wanted; }))
+        each->front() = true;
+    std::copy(one.begin(), one.end(), wanted_.begin());
+    if (wanted_.size() > left)
+      std::copy(other.begin(), other.end(), wanted_.begin() + static_cast<std::ptrdiff_t>(left));
+    take_exactly(0, one);
+    take_exactly(1, other);
+    auto places = places_of(one);
+    for (const auto each : places_of(other, plan_.inputs[0].columns.size()))
+      places.push_back(each);
+    if (node.condition)
+      move_columns(*node.condition, places);
+  }
+  void operator()(set_node& node) {
+    if (node.kind != set_operator::union_ || !node.is_all)
+      wanted_ = all_of(wanted_.size()); // rows are compared as a whole
+    need_one();
+    for (std::size_t i = 0; i < plan_.inputs.size(); ++i)
+      take_exactly(i, wanted_);
+  }
+  void operator()(sort_node& node) {
+    for (const auto& each : node.keys)
+      wanted_[each.column] = true;
+    need_one();
+    take_exactly(0, wanted_);
+    const auto places = places_of(wanted_);
+    for (auto& each : node.keys)
+      each.column = places[each.column];
+  }
+  void operator()(sink_node& /*node*/) { take_exactly(0, all_of(wanted_.size())); }
+
+private:
+  static constexpr std::ptrdiff_t window_columns = 3;
+
+  /// A row without columns could not be counted.
+  void need_one() {
+    if (std::none_of(wanted_.begin(), wanted_.end(), [](bool is_wanted) { return is_wanted; }))
+      wanted_.front() = true;
+  }
+  /// Prunes an input as far as it goes; gives where its columns are now.
+  std::vector<std::size_t> take_input(std::size_t index, column_set below) {
+    auto made = prune(std::move(plan_.inputs[index]), std::move(below));
+    plan_.inputs[index] = std::move(made.plan);
+    return made.places;
+  }
+  /// Likewise, and drops what the input kept beyond that: for nodes that pass columns on.
+  void take_exactly(std::size_t index, const column_set& below) {
+    auto names = std::vector<plan_column>();
+    for (std::size_t i = 0; i < below.size(); ++i)
+      if (below[i])
+        names.push_back(plan_.inputs[index].columns[i]);
+    const auto places = take_input(index, below);
+    auto& input = plan_.inputs[index];
+    if (input.columns.size() == names.size())
+      return;
+    plan_node calc;
+    calc.at = input.at;
+    calc_node node;
+    for (std::size_t i = 0; i < below.size(); ++i)
+      if (below[i])
+        node.items.push_back({bound_column{places[i]}, input.columns[places[i]].type, {}});
+    calc.columns = std::move(names);
+    calc.node = std::move(node);
+    calc.inputs.push_back(std::move(input));
+    plan_.inputs[index] = std::move(calc);
+  }
+
+  plan_node& plan_;
+  column_set& wanted_;
+};
+
+pruned prune(plan_node plan, column_set wanted) {
+  HEADRACE_ASSERT(wanted.size() == plan.columns.size(), "a flag for each column");
+  std::visit(node_pruner(plan, wanted), plan.node);
+  plan.columns = kept(std::move(plan.columns), wanted);
+  return {std::move(plan), places_of(wanted)};
+}
+
+} // namespace
+
+plan_node prune_columns(plan_node plan) {
+  auto wanted = all_of(plan.columns.size());
+  return prune(std::move(plan), std::move(wanted)).plan;
+}
+
+} // namespace headrace::sql

@@ -1,0 +1,197 @@
+#include "libgraph/sql/plan/logical_plan.hpp"
+
+#include "libactors/base/text.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace headrace::sql {
+namespace {
+
+using std::string_view;
+
+class plan_writer {
+public:
+  void write(const plan_node& plan, std::size_t depth) {
+    if (depth > 0)
+      out_ += std::string((depth - 1) * 3, ' ') + "+- ";
+    inputs_ = &plan.inputs;
+    columns_ = &plan.columns;
+    std::visit([this](const auto& node) { put(node); }, plan.node);
+    out_ += '\n';
+    for (const auto& each : plan.inputs)
+      write(each, depth + 1);
+  }
+  std::string take() { return std::move(out_); }
+
+private:
+  static std::vector<std::string> names_of(const std::vector<plan_column>& columns) {
+    std::vector<std::string> out;
+    for (const auto& each : columns)
+      out.push_back(each.name);
+    return out;
+  }
+  /// Of all inputs, one behind the other.
+  std::vector<std::string> input_names() const {
+    std::vector<std::string> out;
+    for (const auto& input : *inputs_)
+      for (const auto& each : input.columns)
+        out.push_back(each.name);
+    return out;
+  }
+  std::string fields() const { return join_text(names_of(*columns_), ", "); }
+
+  void put(const scan_node& node) {
+    out_ += "TableSourceScan(table=[" + node.table.to_sql() + "], fields=[" + fields() + "])";
+  }
+  void put(const values_node& node) {
+    out_ += "Values(tuples=[";
+    for (std::size_t i = 0; i < node.rows.size(); ++i) {
+      out_ += i > 0 ? ", (" : "(";
+      for (std::size_t k = 0; k < node.rows[i].size(); ++k)
+        out_ += (k > 0 ? ", " : "") + to_string(node.rows[i][k]);
+      out_ += ")";
+    }
+    out_ += "], fields=[" + fields() + "])";
+  }
+  void put(const watermark_node& node) {
+    out_ += "WatermarkAssigner(rowtime=[" + (*columns_)[node.column].name + "], delay=[" +
+            std::to_string(node.delay_ms) + " ms])";
+  }
+  void put(const calc_node& node) {
+    const auto names = input_names();
+    out_ += "Calc(select=[";
+    for (std::size_t i = 0; i < node.items.size(); ++i) {
+      const auto shown = to_string(node.items[i], names);
+      out_ += (i > 0 ? ", " : "") + shown;
+      if (shown != (*columns_)[i].name)
+        out_ += " AS " + (*columns_)[i].name;
+    }
+    out_ += "]";
+    if (node.condition)
+      out_ += ", where=[" + to_string(*node.condition, names) + "]";
+    out_ += ")";
+  }
+  void put_items(const std::vector<aggregate_item>& items, std::size_t first) {
+    const auto names = input_names();
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const auto& each = items[i];
+      out_ += (first + i > 0 ? ", " : "") + each.function + (each.is_distinct ? "(DISTINCT " : "(");
+      for (std::size_t k = 0; k < each.arguments.size(); ++k)
+        out_ += (k > 0 ? ", " : "") + names[each.arguments[k]];
+      out_ += each.arguments.empty() ? "*)" : ")";
+      if (each.filter)
+        out_ += " FILTER " + names[*each.filter];
+      out_ += " AS " + (*columns_)[first + i].name;
+    }
+  }
+  void put(const aggregate_node& node) {
+    auto keys = names_of(*columns_);
+    keys.resize(node.key_count);
+    const auto shown = join_text(keys, ", ");
+    out_ +=
+        "GroupAggregate(" + (keys.empty() ? "" : "groupBy=[" + shown + "], ") + "select=[" + shown;
+    put_items(node.items, node.key_count);
+    out_ += "])";
+  }
+  void put_shape(const window_shape& shape) {
+    static constexpr std::array words{string_view("TUMBLE"), string_view("HOP"),
+                                      string_view("CUMULATE"), string_view("SESSION")};
+    out_ += "window=[" + std::string(words[static_cast<std::size_t>(shape.kind)]) +
+            "(time=" + inputs_->front().columns[shape.time_column].name +
+            (shape.kind == window_function::session ? ", gap=" : ", size=") +
+            std::to_string(shape.size_ms) + " ms";
+    if (shape.slide_ms != 0)
+      out_ += (shape.kind == window_function::hop ? ", slide=" : ", step=") +
+              std::to_string(shape.slide_ms) + " ms";
+    if (shape.offset_ms != 0)
+      out_ += ", offset=" + std::to_string(shape.offset_ms) + " ms";
+    out_ += ")]";
+  }
+  void put(const window_node& node) {
+    out_ += "WindowTableFunction(";
+    put_shape(node.shape);
+    if (!node.partition.empty()) {
+      std::vector<std::string> names;
+      for (const auto column : node.partition)
+        names.push_back(inputs_->front().columns[column].name);
+      out_ += ", partition=[" + join_text(names, ", ") + "]";
+    }
+    out_ += ")";
+  }
+  void put(const window_aggregate_node& node) {
+    out_ += "WindowAggregate(";
+    auto keys = names_of(*columns_);
+    keys.resize(node.keys.size());
+    if (!keys.empty())
+      out_ += "groupBy=[" + join_text(keys, ", ") + "], ";
+    put_shape(node.shape);
+    auto kept = names_of(*columns_);
+    const auto first = node.keys.size() + node.properties.size();
+    kept.resize(first);
+    out_ += ", select=[" + join_text(kept, ", ");
+    put_items(node.items, first);
+    out_ += "])";
+  }
+  void put(const join_node& node) {
+    static constexpr std::array words{string_view("InnerJoin"),
+                                      string_view("LeftOuterJoin"),
+                                      string_view("RightOuterJoin"),
+                                      string_view("FullOuterJoin"),
+                                      string_view("LeftSemiJoin"),
+                                      string_view("LeftAntiJoin"),
+                                      string_view("NullAwareLeftAntiJoin")};
+    out_ += "Join(joinType=[" + std::string(words[static_cast<std::size_t>(node.kind)]) + "]";
+    if (node.condition)
+      out_ += ", where=[" + to_string(*node.condition, input_names()) + "]";
+    out_ += ", select=[" + fields() + "])";
+  }
+  void put(const set_node& node) {
+    static constexpr std::array words{string_view("Union"), string_view("Intersect"),
+                                      string_view("Except")};
+    out_ += std::string(words[static_cast<std::size_t>(node.kind)]) + "(all=[" +
+            (node.is_all ? "true" : "false") + "], union=[" + fields() + "])";
+  }
+  void put(const sort_node& node) {
+    out_ += node.keys.empty() ? "Limit(" : node.limit ? "SortLimit(" : "Sort(";
+    std::vector<std::string> parts;
+    std::vector<std::string> keys;
+    for (const auto& each : node.keys)
+      keys.push_back(
+          (*columns_)[each.column].name + (each.is_descending ? " DESC" : " ASC") +
+          (each.nulls_first == each.is_descending ? " NULLS" : "") +
+          (each.nulls_first == each.is_descending ? (each.nulls_first ? " FIRST" : " LAST") : ""));
+    if (!keys.empty())
+      parts.push_back("orderBy=[" + join_text(keys, ", ") + "]");
+    if (node.offset > 0)
+      parts.push_back("offset=[" + std::to_string(node.offset) + "]");
+    if (node.limit)
+      parts.push_back("fetch=[" + std::to_string(*node.limit) + "]");
+    out_ += join_text(parts, ", ") + ")";
+  }
+  void put(const sink_node& node) {
+    out_ += "Sink(" + (node.table ? "table=[" + node.table->to_sql() + "], " : std::string()) +
+            "fields=[" + fields() + "])";
+  }
+
+  std::string out_;
+  const std::vector<plan_node>* inputs_ = nullptr;
+  const std::vector<plan_column>* columns_ = nullptr;
+};
+
+} // namespace
+
+logical_type plan_node::row_type() const {
+  std::vector<logical_type::field> fields;
+  for (const auto& each : columns)
+    fields.push_back({each.name, each.type, {}});
+  return logical_type::row(std::move(fields)).not_null();
+}
+
+std::string to_string(const plan_node& plan) {
+  plan_writer writer;
+  writer.write(plan, 0);
+  return writer.take();
+}
+
+} // namespace headrace::sql

@@ -1,0 +1,174 @@
+#pragma once
+
+#include "libgraph/catalog/catalog_table.hpp"
+#include "libgraph/sql/bind/bound_expression.hpp"
+#include "libgraph/sql/parse/query_ast.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+// What a query means, as a tree of operators over rows. A value: planned, rewritten by the
+// optimizer, and translated.
+namespace headrace::sql {
+
+/// What a column has to do with time.
+enum class time_kind : std::uint8_t {
+  none,
+  row_time,        ///< event time: there are watermarks for it
+  processing_time, ///< the clock's time when a row passes
+};
+
+/// What a column tells of a row's window.
+enum class window_property : std::uint8_t { start, end, time };
+
+struct plan_column {
+  std::string name;
+  logical_type type = logical_type::null();
+  time_kind time = time_kind::none;
+  std::optional<window_property> window; ///< of a window function below
+  friend bool operator==(const plan_column&, const plan_column&) = default;
+};
+
+/// Rows of a connector. The node's columns are `fields` of `record`.
+struct scan_node {
+  graph::object_path table;
+  graph::object_options options;              ///< of WITH and of hints, 'connector' among them
+  logical_type record = logical_type::null(); ///< what the connector's rows have
+  std::vector<std::size_t> fields;            ///< which of it are read, in this order
+  friend bool operator==(const scan_node&, const scan_node&) = default;
+};
+
+/// Constant rows, of the columns' types.
+struct values_node {
+  std::vector<std::vector<bound_expression>> rows;
+  friend bool operator==(const values_node&, const values_node&) = default;
+};
+
+/// Makes watermarks that follow a column at a distance.
+struct watermark_node {
+  std::size_t column = 0;
+  std::int64_t delay_ms = 0;
+  friend bool operator==(const watermark_node&, const watermark_node&) = default;
+};
+
+/// A column for each item, of the rows for which the condition is true. Planned with one of both,
+/// merged by the optimizer.
+struct calc_node {
+  std::optional<bound_expression> condition;
+  std::vector<bound_expression> items;
+  friend bool operator==(const calc_node&, const calc_node&) = default;
+};
+
+/// One aggregate over columns of the input.
+struct aggregate_item {
+  std::string function; ///< in capitals; COUNT without arguments counts rows
+  std::vector<std::size_t> arguments;
+  std::optional<std::size_t> filter; ///< a BOOLEAN column: only rows where it is true
+  bool is_distinct = false;
+  logical_type type = logical_type::null();
+  friend bool operator==(const aggregate_item&, const aggregate_item&) = default;
+};
+
+/// A row for each value of the first `key_count` columns of the input: these, then the results. No
+/// keys: one row. No items: the distinct keys.
+struct aggregate_node {
+  std::size_t key_count = 0;
+  std::vector<aggregate_item> items;
+  friend bool operator==(const aggregate_node&, const aggregate_node&) = default;
+};
+
+enum class window_function : std::uint8_t { tumble, hop, cumulate, session };
+/// Which windows a row belongs to.
+struct window_shape {
+  window_function kind = window_function::tumble;
+  std::size_t time_column = 0;
+  std::int64_t size_ms = 0;  ///< of a session: the gap
+  std::int64_t slide_ms = 0; ///< of HOP, and the step of CUMULATE
+  std::int64_t offset_ms = 0;
+  friend bool operator==(const window_shape&, const window_shape&) = default;
+};
+
+/// Each row once for each of its windows, with window_start, window_end and window_time behind.
+struct window_node {
+  window_shape shape;
+  std::vector<std::size_t> partition; ///< of sessions
+  friend bool operator==(const window_node&, const window_node&) = default;
+};
+
+/// An aggregate whose keys have windows among them: emitted once, when the window is over. The
+/// columns are the keys, the properties, then the results. `shape` counts columns of the input.
+struct window_aggregate_node {
+  window_shape shape;
+  std::vector<std::size_t> keys; ///< columns of the input
+  std::vector<window_property> properties;
+  std::vector<aggregate_item> items;
+  friend bool operator==(const window_aggregate_node&, const window_aggregate_node&) = default;
+};
+
+enum class join_type : std::uint8_t {
+  inner,
+  left,
+  right,
+  full,
+  semi,      ///< left rows with a match
+  anti,      ///< left rows without one
+  null_anti, ///< NOT IN: none at all where the right side has a NULL
+};
+/// The condition is over the columns of both inputs, one behind the other; none: always true.
+struct join_node {
+  join_type kind = join_type::inner;
+  std::optional<bound_expression> condition;
+  friend bool operator==(const join_node&, const join_node&) = default;
+};
+
+/// Over inputs with columns of the same types.
+struct set_node {
+  set_operator kind = set_operator::union_;
+  bool is_all = false;
+  friend bool operator==(const set_node&, const set_node&) = default;
+};
+
+struct sort_key {
+  std::size_t column = 0;
+  bool is_descending = false;
+  bool nulls_first = false;
+  friend bool operator==(const sort_key&, const sort_key&) = default;
+};
+struct sort_node {
+  std::vector<sort_key> keys; ///< empty: any order
+  std::optional<std::int64_t> limit;
+  std::int64_t offset = 0;
+  friend bool operator==(const sort_node&, const sort_node&) = default;
+};
+
+/// Rows into a table, or to the one who asked.
+struct sink_node {
+  std::optional<graph::object_path> table; ///< none: collected
+  graph::object_options options;
+  std::vector<std::size_t> primary_key; ///< of the table's columns
+  friend bool operator==(const sink_node&, const sink_node&) = default;
+};
+
+struct plan_node {
+  std::variant<scan_node, values_node, watermark_node, calc_node, aggregate_node, window_node,
+               window_aggregate_node, join_node, set_node, sort_node, sink_node>
+      node;
+  std::vector<plan_node> inputs;
+  std::vector<plan_column> columns;
+  source_span at;
+
+  logical_type row_type() const;
+  friend bool operator==(const plan_node&, const plan_node&) = default;
+};
+
+/// A line an operator, its inputs below it:
+///
+///     Calc(select=[a, +(b, 1) AS c], where=[>(a, 3)])
+///     +- TableSourceScan(table=[`c`.`d`.`t`], fields=[a, b])
+std::string to_string(const plan_node& plan);
+
+} // namespace headrace::sql

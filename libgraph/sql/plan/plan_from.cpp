@@ -1,0 +1,229 @@
+#include "libgraph/sql/bind/interval_value.hpp"
+#include "libgraph/sql/parse/parser.hpp"
+#include "libgraph/sql/plan/query_planner.hpp"
+#include "libactors/base/text.hpp"
+
+#include <algorithm>
+
+// What stands in FROM: tables, views, sub-queries. Joins are in plan_join.cpp.
+namespace headrace::sql {
+namespace {
+
+constexpr int view_depth_max = 50;
+
+std::vector<std::string> texts_of(const qualified_name& from) {
+  std::vector<std::string> out;
+  for (const auto& each : from.parts)
+    out.push_back(each.text);
+  return out;
+}
+
+} // namespace
+
+std::optional<graph::named_relation> query_planner::find_relation(const qualified_name& name) {
+  auto path = texts_of(name);
+  if (path.size() == 1)
+    path.insert(path.begin(), names_.database);
+  if (path.size() == 2)
+    path.insert(path.begin(), names_.catalog);
+  auto found = catalog_.find(path);
+  if (!found)
+    return fail(diagnostic_kind::unknown_name, found.error().message, name.at);
+  return std::move(*found);
+}
+
+std::optional<query_planner::relation> query_planner::plan_table(const table_expression& from) {
+  if (from.system_time)
+    return unsupported("FOR SYSTEM_TIME AS OF is not supported yet", from.system_time->at);
+  auto out = std::visit([&](const auto& node) { return plan_node_of(node, from.at); }, from.node);
+  if (out && from.alias)
+    return apply_alias(std::move(*out), *from.alias);
+  return out;
+}
+
+std::optional<query_planner::relation> query_planner::plan_node_of(const derived_table& from,
+                                                                   source_span at) {
+  if (from.is_lateral)
+    return unsupported("LATERAL is not supported yet", at);
+  auto rows = plan_query(*from.rows);
+  if (!rows)
+    return std::nullopt;
+  auto scope = scope_of(rows->columns, {});
+  return relation{std::move(*rows), std::move(scope)};
+}
+
+std::optional<query_planner::relation> query_planner::plan_node_of(const function_table& from,
+                                                                   source_span at) {
+  const auto* call = std::get_if<function_call>(&from.call.node);
+  if (call == nullptr || from.is_lateral)
+    return unsupported("LATERAL is not supported yet", at);
+  return plan_window(*call, from.call.at);
+}
+
+std::optional<query_planner::relation> query_planner::apply_alias(relation made,
+                                                                  const table_alias& alias) {
+  if (!alias.columns.empty() && !rename_columns(made.plan.columns, alias.columns, alias.label.at))
+    return std::nullopt;
+  made.scope = scope_of(made.plan.columns, alias.label.text);
+  return made;
+}
+
+std::optional<query_planner::relation> query_planner::plan_named(const table_reference& from,
+                                                                 source_span at) {
+  const auto& label = from.table.parts.back().text;
+  if (from.table.parts.size() == 1)
+    for (auto each = common_tables_.rbegin(); each != common_tables_.rend(); ++each)
+      if (each->name == label)
+        return relation{each->plan, scope_of(each->plan.columns, label)};
+  const auto found = find_relation(from.table);
+  if (!found)
+    return std::nullopt;
+  auto rows = plan_relation(*found, from.hints, at);
+  if (!rows)
+    return std::nullopt;
+  auto scope = scope_of(rows->columns, label);
+  return relation{std::move(*rows), std::move(scope)};
+}
+
+std::optional<plan_node> query_planner::plan_relation(const graph::named_relation& found,
+                                                      const std::vector<hint>& hints,
+                                                      source_span at) {
+  if (const auto* table = std::get_if<graph::table_definition>(&found.definition))
+    return plan_scan(found.path, *table, hints, at);
+  return plan_view(found.path, std::get<graph::view_definition>(found.definition), at);
+}
+
+std::optional<plan_node> query_planner::plan_view(const graph::object_path& path,
+                                                  const graph::view_definition& view,
+                                                  source_span at) {
+  const auto parsed = parse_query(view.query);
+  std::vector<diagnostic> inner = parsed.findings;
+  if (view_depth_ >= view_depth_max)
+    return fail(diagnostic_kind::invalid, "views refer to each other too deeply: " + path.object,
+                at);
+  std::optional<plan_node> rows;
+  if (parsed.value) {
+    query_planner planner(catalog_, {view.catalog, view.database}, inner);
+    planner.view_depth_ = view_depth_ + 1;
+    rows = planner.plan_query(*parsed.value);
+  }
+  if (rows && rows->columns.size() != view.columns.size())
+    return fail(diagnostic_kind::invalid,
+                "tables of the view have other columns than when it was made: " + path.object, at);
+  if (!rows)
+    return fail(diagnostic_kind::invalid,
+                "view has no meaning any more: " + path.object + ": " +
+                    (inner.empty() ? std::string("it is no query") : inner[0].message),
+                at);
+  for (std::size_t i = 0; i < view.columns.size(); ++i)
+    rows->columns[i].name = view.columns[i].name;
+  return rows;
+}
+
+std::optional<plan_node> query_planner::plan_scan(const graph::object_path& path,
+                                                  const graph::table_definition& table,
+                                                  const std::vector<hint>& hints, source_span at) {
+  scan_node scan;
+  scan.table = path;
+  scan.options = table.options;
+  for (const auto& each : hints)
+    if (in_capitals(each.label.text) == "OPTIONS")
+      for (const auto& option : each.arguments)
+        if (option.key)
+          scan.options.insert_or_assign(option.key->text, option.value.text);
+  if (!scan.options.contains("connector"))
+    return fail(diagnostic_kind::invalid,
+                "table has no connector: " + path.object + "; say WITH ('connector' = '…')", at);
+  plan_node out;
+  out.at = at;
+  std::vector<logical_type::field> fields;
+  for (const auto& each : table.columns) {
+    if (each.kind == graph::column_kind::metadata)
+      return unsupported(
+          "no connector gives metadata yet: column " + each.name + " of " + path.object, at);
+    if (each.kind != graph::column_kind::physical)
+      continue;
+    scan.fields.push_back(fields.size());
+    fields.push_back({each.name, each.type, {}});
+    out.columns.push_back({each.name, each.type, time_kind::none, std::nullopt});
+  }
+  scan.record = logical_type::row(std::move(fields)).not_null();
+  out.node = std::move(scan);
+
+  const bool has_computed = out.columns.size() != table.columns.size();
+  if (has_computed) {
+    const auto scope = scope_of(out.columns, path.object);
+    std::vector<bound_expression> items;
+    std::vector<std::string> names;
+    std::size_t physical = 0;
+    for (const auto& each : table.columns) {
+      names.push_back(each.name);
+      if (each.kind == graph::column_kind::physical) {
+        items.push_back({bound_column{physical++}, each.type, at});
+        continue;
+      }
+      std::vector<diagnostic> inner;
+      expression_binder binder(scope, inner);
+      const auto parsed = parse_expression(each.expression);
+      auto bound = parsed.value ? binder.bind(*parsed.value) : std::nullopt;
+      if (!bound)
+        return fail(diagnostic_kind::invalid,
+                    "computed column has no meaning: " + each.name +
+                        (inner.empty() ? "" : ": " + inner[0].message),
+                    at);
+      items.push_back(std::move(*bound));
+    }
+    out = projected(std::move(out), std::move(items), std::move(names));
+  }
+  return table.watermark ? add_watermark(std::move(out), *table.watermark, at) : out;
+}
+
+std::optional<plan_node> query_planner::add_watermark(plan_node plan,
+                                                      const graph::table_watermark& watermark,
+                                                      source_span at) {
+  std::vector<diagnostic> inner;
+  const auto scope = scope_of(plan.columns, {});
+  const auto parsed = parse_expression(watermark.expression);
+  auto bound = parsed.value ? expression_binder(scope, inner).bind(*parsed.value) : std::nullopt;
+  const auto found =
+      std::find_if(plan.columns.begin(), plan.columns.end(),
+                   [&](const plan_column& each) { return each.name == watermark.column; });
+  if (!bound || found == plan.columns.end())
+    return fail(diagnostic_kind::invalid,
+                "watermark has no meaning: " +
+                    (inner.empty() ? watermark.expression : inner[0].message),
+                at);
+  const auto made = watermark_of(*bound, static_cast<std::size_t>(found - plan.columns.begin()));
+  if (!made)
+    return unsupported("watermarks follow their column, or lie an interval before it: WATERMARK "
+                       "FOR " +
+                           watermark.column + " AS " + watermark.column + " - INTERVAL '5' SECOND",
+                       at);
+  plan_node out;
+  out.at = at;
+  out.columns = plan.columns;
+  out.columns[made->column].time = time_kind::row_time;
+  out.node = *made;
+  out.inputs.push_back(std::move(plan));
+  return out;
+}
+
+std::optional<watermark_node> watermark_of(const bound_expression& expression, std::size_t column) {
+  const auto is_column = [&](const bound_expression& each) {
+    const auto* found = std::get_if<bound_column>(&each.node);
+    return found != nullptr && found->index == column;
+  };
+  if (is_column(expression))
+    return watermark_node{column, 0};
+  const auto* call = std::get_if<bound_call>(&expression.node);
+  if (call == nullptr || call->function != "-" || !is_column(call->arguments[0]))
+    return std::nullopt;
+  const auto* distance = std::get_if<bound_constant>(&call->arguments[1].node);
+  if (distance == nullptr || !distance->text || !distance->interval ||
+      call->arguments[1].type.root() != type_root::interval_day_time)
+    return std::nullopt;
+  const auto delay = interval_value(*distance->text, *distance->interval);
+  return delay && *delay >= 0 ? std::optional(watermark_node{column, *delay}) : std::nullopt;
+}
+
+} // namespace headrace::sql

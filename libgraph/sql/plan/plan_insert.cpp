@@ -1,0 +1,146 @@
+#include "libgraph/sql/plan/query_planner.hpp"
+#include "libactors/base/text.hpp"
+
+#include <algorithm>
+
+namespace headrace::sql {
+namespace {
+
+bound_expression null_of(const logical_type& type, source_span at) {
+  return {bound_constant{}, type.nullable(), at};
+}
+
+} // namespace
+
+std::optional<plan_node> query_planner::plan(const insert& from) {
+  bool is_sound = true;
+  if (from.overwrites)
+    is_sound = refuse("INSERT OVERWRITE is not supported yet", from.at);
+  if (!from.partition.empty())
+    is_sound = refuse("INSERT … PARTITION is not supported yet", from.partition[0].column.at);
+  if (from.on_conflict)
+    is_sound = refuse("ON CONFLICT is not supported yet", from.at);
+  const auto found = find_relation(from.table);
+  auto rows = plan_query(from.rows);
+  if (!found || !rows || !is_sound)
+    return std::nullopt;
+  const auto* table = std::get_if<graph::table_definition>(&found->definition);
+  if (table == nullptr)
+    return fail(diagnostic_kind::invalid, "a view takes no rows: " + found->path.object,
+                from.table.at);
+  sink_node sink;
+  sink.table = found->path;
+  sink.options = table->options;
+  for (const auto& each : from.hints)
+    if (in_capitals(each.label.text) == "OPTIONS")
+      for (const auto& option : each.arguments)
+        if (option.key)
+          sink.options.insert_or_assign(option.key->text, option.value.text);
+  if (!sink.options.contains("connector"))
+    return fail(diagnostic_kind::invalid,
+                "table has no connector: " + found->path.object + "; say WITH ('connector' = '…')",
+                from.table.at);
+  std::vector<const graph::table_column*> persisted;
+  for (const auto& each : table->columns) {
+    if (each.kind == graph::column_kind::metadata && !each.is_virtual)
+      return unsupported("no connector takes metadata yet: column " + each.name, from.table.at);
+    if (each.kind != graph::column_kind::physical)
+      continue;
+    if (std::find(table->primary_key.begin(), table->primary_key.end(), each.name) !=
+        table->primary_key.end())
+      sink.primary_key.push_back(persisted.size());
+    persisted.push_back(&each);
+  }
+
+  const auto source = match_columns(from.columns, persisted);
+  if (!source)
+    return std::nullopt;
+  const auto wanted = from.columns.empty() ? persisted.size() : from.columns.size();
+  if (wanted != rows->columns.size())
+    return fail(diagnostic_kind::invalid,
+                "the query has " + std::to_string(rows->columns.size()) + " columns, " +
+                    (from.columns.empty() ? "table " + found->path.object + " takes "
+                                          : std::string("the list names ")) +
+                    std::to_string(wanted),
+                from.rows.at);
+  auto fitted = fit_rows(from, std::move(*rows), persisted, *source);
+  if (!fitted)
+    return std::nullopt;
+  plan_node out;
+  out.at = from.at;
+  out.columns = fitted->columns;
+  out.node = std::move(sink);
+  out.inputs.push_back(std::move(*fitted));
+  return out;
+}
+
+/// Which column of the query each of the table's gets; none: NULL.
+std::optional<std::vector<std::optional<std::size_t>>>
+query_planner::match_columns(const std::vector<qualified_name>& listed,
+                             const persisted_columns& persisted) {
+  std::vector<std::optional<std::size_t>> out(persisted.size());
+  for (std::size_t i = 0; i < out.size() && listed.empty(); ++i)
+    out[i] = i;
+  bool is_sound = true;
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    const auto& label = listed[i].parts.back();
+    const auto place = std::find_if(persisted.begin(), persisted.end(),
+                                    [&](const auto* each) { return each->name == label.text; });
+    if (place == persisted.end() || listed[i].parts.size() != 1) {
+      std::vector<std::string_view> names;
+      for (const auto* each : persisted)
+        names.push_back(each->name);
+      const auto nearest = nearest_name(label.text, names);
+      is_sound = false;
+      fail(diagnostic_kind::unknown_name,
+           "table has no such column to be written: " + label.text +
+               (nearest.empty() ? "" : ", did you mean " + std::string(nearest)),
+           label.at);
+      continue;
+    }
+    auto& into = out[static_cast<std::size_t>(place - persisted.begin())];
+    if (into) {
+      is_sound = false;
+      fail(diagnostic_kind::duplicate_name, "column is listed twice: " + label.text, label.at);
+    }
+    into = i;
+  }
+  return is_sound ? std::optional(std::move(out)) : std::nullopt;
+}
+
+/// The rows as the table takes them: in its order, of its types.
+std::optional<plan_node>
+query_planner::fit_rows(const insert& from, plan_node rows, const persisted_columns& persisted,
+                        const std::vector<std::optional<std::size_t>>& source) {
+  std::vector<bound_expression> items;
+  std::vector<std::string> names;
+  bool is_sound = true;
+  for (std::size_t i = 0; i < persisted.size(); ++i) {
+    const auto& column = *persisted[i];
+    names.push_back(column.name);
+    auto value = source[i] ? bound_expression{bound_column{*source[i]},
+                                              rows.columns[*source[i]].type, from.rows.at}
+                           : null_of(column.type, from.at);
+    if (!is_implicitly_castable(value.type, column.type)) {
+      is_sound = false;
+      fail(diagnostic_kind::type_mismatch,
+           "column " + column.name + " is " + column.type.nullable().to_sql() +
+               ", the query gives " + value.type.nullable().to_sql() + "; CAST it",
+           from.rows.at);
+      continue;
+    }
+    const bool is_null = value.type.root() == type_root::null || !source[i];
+    if (is_null && !column.type.is_nullable()) {
+      is_sound = false;
+      fail(diagnostic_kind::invalid, "column is NOT NULL and gets no value: " + column.name,
+           source[i] ? from.rows.at : from.table.at);
+      continue;
+    }
+    items.push_back(expression_binder::cast_to(std::move(value), column.type));
+  }
+  if (!is_sound)
+    return std::nullopt;
+  return projected(std::move(rows), std::move(items), std::move(names));
+}
+
+} // namespace headrace::sql

@@ -1,0 +1,393 @@
+#include "libgraph/sql/plan/grouping.hpp"
+#include "libgraph/sql/plan/query_planner.hpp"
+#include "libgraph/types/value_text.hpp"
+
+#include <algorithm>
+#include <set>
+
+// SELECT: WHERE, GROUP BY, HAVING, the list, DISTINCT, and the columns that ORDER BY needs.
+namespace headrace::sql {
+namespace {
+
+/// One row, for a SELECT without FROM. Its column has no name that can be written.
+plan_node one_row(source_span at) {
+  plan_node out;
+  out.at = at;
+  values_node rows;
+  rows.rows.push_back(
+      {{bound_constant{"0", std::nullopt}, logical_type::integer().not_null(), at}});
+  out.node = std::move(rows);
+  out.columns.push_back({"", logical_type::integer().not_null(), time_kind::none, std::nullopt});
+  return out;
+}
+
+/// "a", "a0", "a1" where a name comes several times.
+void make_unique(std::vector<std::string>& names) {
+  std::set<std::string, std::less<>> taken(names.begin(), names.end());
+  std::set<std::string, std::less<>> seen;
+  for (auto& each : names) {
+    if (seen.insert(each).second)
+      continue;
+    for (std::size_t i = 0;; ++i) {
+      auto made = each + std::to_string(i);
+      if (!taken.insert(made).second)
+        continue;
+      each = std::move(made);
+      seen.insert(each);
+      break;
+    }
+  }
+}
+
+/// The parts of an AND, or the whole.
+std::vector<expression> conjuncts(const expression& of) {
+  const auto* both = std::get_if<operation>(&of.node);
+  if (both == nullptr || both->kind != operator_kind::and_)
+    return {of};
+  return both->operands;
+}
+
+bound_expression all_of(std::vector<bound_expression> parts) {
+  if (parts.size() == 1)
+    return std::move(parts[0]);
+  const auto at = join(parts.front().at, parts.back().at);
+  bool is_nullable = false;
+  for (const auto& each : parts)
+    is_nullable |= each.type.is_nullable();
+  bound_call both;
+  both.function = "AND";
+  both.arguments = std::move(parts);
+  return {std::move(both),
+          is_nullable ? logical_type::boolean() : logical_type::boolean().not_null(), at};
+}
+
+/// What ORDER BY may name: a column of the output, by its name or number.
+std::optional<std::size_t> output_column(const expression& wanted,
+                                         const std::vector<std::string>& names) {
+  if (const auto* column = std::get_if<column_reference>(&wanted.node);
+      column != nullptr && column->path.parts.size() == 1) {
+    const auto& text = column->path.parts[0].text;
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found != names.end() && std::find(found + 1, names.end(), text) == names.end())
+      return static_cast<std::size_t>(found - names.begin());
+  }
+  return std::nullopt;
+}
+
+/// Of a finding on an unknown column.
+bool is_about(std::string_view message, const std::string& column) {
+  const auto named = "unknown column: " + column;
+  return message == named || message.starts_with(named + ",");
+}
+
+bool is_ordinal(const expression& from) {
+  const auto* number = std::get_if<literal>(&from.node);
+  return number != nullptr && number->kind == literal_kind::integer;
+}
+
+} // namespace
+
+/// A name that WHERE or GROUP BY do not find may be an alias: says so.
+void query_planner::explain_alias(const select& from, std::size_t first_finding) {
+  for (auto i = first_finding; i < findings_.size(); ++i) {
+    auto& each = findings_[i];
+    if (each.kind != diagnostic_kind::unknown_name)
+      continue;
+    for (const auto& item : from.items)
+      if (item.alias && is_about(each.message, item.alias->text))
+        each.message = "an alias of SELECT is not known here: " + item.alias->text +
+                       "; repeat its expression, or select from a sub-query";
+  }
+}
+
+std::optional<query_planner::relation>
+query_planner::plan_in_query(relation input, const in_query& from, source_span at) {
+  expression_binder binder(input.scope, findings_);
+  auto value = binder.bind(*from.value);
+  auto rows = plan_query(*from.items);
+  if (!value || !rows)
+    return std::nullopt;
+  if (rows->columns.size() != 1)
+    return fail(diagnostic_kind::invalid,
+                "query behind IN has one column, found " + std::to_string(rows->columns.size()),
+                from.items->at);
+  const logical_type both[] = {value->type, rows->columns[0].type};
+  const auto common = common_type(both);
+  if (!common)
+    return fail(diagnostic_kind::type_mismatch,
+                "cannot compare by IN: " + both[0].nullable().to_sql() + " and " +
+                    both[1].nullable().to_sql() + "; CAST one side",
+                at);
+  bound_expression item{bound_column{input.plan.columns.size()}, rows->columns[0].type, at};
+  bound_call equal;
+  equal.function = "=";
+  equal.arguments.push_back(expression_binder::cast_to(std::move(*value), *common));
+  equal.arguments.push_back(expression_binder::cast_to(std::move(item), *common));
+  const auto type =
+      common->is_nullable() ? logical_type::boolean() : logical_type::boolean().not_null();
+  plan_node joined;
+  joined.at = at;
+  joined.columns = input.plan.columns;
+  joined.node = join_node{!from.is_negated        ? join_type::semi
+                          : common->is_nullable() ? join_type::null_anti
+                                                  : join_type::anti,
+                          bound_expression{std::move(equal), type, at}};
+  joined.inputs.push_back(std::move(input.plan));
+  joined.inputs.push_back(std::move(*rows));
+  input.plan = std::move(joined);
+  return input;
+}
+
+std::optional<query_planner::relation> query_planner::plan_where(relation input,
+                                                                 const expression& condition) {
+  std::vector<bound_expression> kept;
+  std::vector<const expression*> queries;
+  const auto parts = conjuncts(condition);
+  bool is_sound = true;
+  {
+    expression_binder binder(input.scope, findings_);
+    for (const auto& each : parts) {
+      if (std::holds_alternative<in_query>(each.node)) {
+        queries.push_back(&each);
+        continue;
+      }
+      auto bound = binder.bind_condition(each);
+      is_sound &= bound.has_value();
+      if (bound)
+        kept.push_back(std::move(*bound));
+    }
+  }
+  if (!kept.empty())
+    input.plan = filtered(std::move(input.plan), all_of(std::move(kept)));
+  for (const auto* each : queries) {
+    auto joined = plan_in_query(input, std::get<in_query>(each->node), each->at);
+    is_sound &= joined.has_value();
+    if (joined)
+      input = std::move(*joined);
+  }
+  return is_sound ? std::optional(std::move(input)) : std::nullopt;
+}
+
+bool query_planner::expand_star(const star& from, source_span at, const relation& input,
+                                expression_binder& binder, std::vector<select_output>& out) {
+  const auto& columns = input.scope.columns();
+  const auto before = out.size();
+  const bool is_of_table = from.of && from.of->parts.size() == 1 &&
+                           std::any_of(columns.begin(), columns.end(), [&](const auto& each) {
+                             return each.table == from.of->parts[0].text;
+                           });
+  if (from.of && !is_of_table) {
+    // All fields of a row.
+    auto row = binder.bind({column_reference{*from.of}, from.of->at});
+    if (!row)
+      return false;
+    if (row->type.root() != type_root::row) {
+      fail(diagnostic_kind::type_mismatch,
+           "only a table and a ROW have columns for *, found " + row->type.nullable().to_sql(), at);
+      return false;
+    }
+    for (std::size_t i = 0; i < row->type.child_count(); ++i) {
+      auto type = row->type.child(i);
+      bound_field field;
+      field.row = *row;
+      field.index = i;
+      out.push_back({{std::move(field), row->type.is_nullable() ? type.nullable() : type, at},
+                     row->type.fields()[i].name});
+    }
+    return true;
+  }
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const bool is_wanted =
+        from.of ? columns[i].table == from.of->parts[0].text : !columns[i].is_hidden;
+    if (is_wanted)
+      out.push_back({{bound_column{i}, columns[i].type, at}, columns[i].name});
+  }
+  if (out.size() == before) {
+    fail(diagnostic_kind::invalid, "* has no columns here: there is no FROM", at);
+    return false;
+  }
+  return true;
+}
+
+bool query_planner::bind_items(const select& from, const relation& input, expression_binder& binder,
+                               std::vector<select_output>& out) {
+  bool is_sound = true;
+  for (const auto& each : from.items) {
+    if (const auto* all = std::get_if<star>(&each.value.node)) {
+      is_sound &= expand_star(*all, each.value.at, input, binder, out);
+      continue;
+    }
+    auto bound = binder.bind(each.value);
+    is_sound &= bound.has_value();
+    if (!bound)
+      continue;
+    std::string label = "EXPR$" + std::to_string(out.size());
+    if (each.alias)
+      label = each.alias->text;
+    else if (const auto* column = std::get_if<column_reference>(&each.value.node))
+      label = column->path.parts.back().text;
+    else if (const auto* field = std::get_if<field_access>(&each.value.node))
+      label = field->field.text;
+    out.push_back({std::move(*bound), std::move(label)});
+  }
+  return is_sound;
+}
+
+std::optional<std::vector<bound_expression>> query_planner::bind_keys(const select& from,
+                                                                      expression_binder& binder) {
+  std::vector<bound_expression> out;
+  bool is_sound = true;
+  for (const auto& each : from.group_by) {
+    if (each.written != grouping::kind::expressions) {
+      is_sound = refuse("GROUPING SETS, ROLLUP and CUBE are not supported yet", each.at);
+      continue;
+    }
+    for (const auto& key : each.expressions) {
+      auto bound = binder.bind(key);
+      is_sound &= bound.has_value();
+      if (bound && std::find(out.begin(), out.end(), *bound) == out.end())
+        out.push_back(std::move(*bound));
+    }
+  }
+  return is_sound ? std::optional(std::move(out)) : std::nullopt;
+}
+
+/// Finds what one element of ORDER BY is of the output, or adds a column for it.
+bool query_planner::bind_order(const order_item& from, bool is_distinct, expression_binder& binder,
+                               std::vector<select_output>& items, std::vector<std::string>& names,
+                               ordered& out) {
+  sort_key key;
+  key.is_descending = from.is_descending;
+  key.nulls_first = from.nulls_first.value_or(!from.is_descending);
+  if (is_ordinal(from.value)) {
+    const auto number = graph::parse_integer<std::int64_t>(std::get<literal>(from.value.node).text);
+    if (!number || *number < 1 || static_cast<std::size_t>(*number) > out.visible) {
+      fail(diagnostic_kind::invalid,
+           "ORDER BY counts columns from 1 to " + std::to_string(out.visible), from.value.at);
+      return false;
+    }
+    key.column = static_cast<std::size_t>(*number) - 1;
+  } else if (const auto column = output_column(from.value, names)) {
+    key.column = *column;
+  } else {
+    auto bound = binder.bind(from.value);
+    if (!bound)
+      return false;
+    const auto same = std::find_if(items.begin(), items.end(),
+                                   [&](const select_output& item) { return item.value == *bound; });
+    key.column = static_cast<std::size_t>(same - items.begin());
+    if (same == items.end()) {
+      if (is_distinct) {
+        fail(diagnostic_kind::invalid, "ORDER BY of SELECT DISTINCT takes what is selected alone",
+             from.value.at);
+        return false;
+      }
+      names.push_back("$o" + std::to_string(items.size() - out.visible));
+      items.push_back({std::move(*bound), names.back()});
+    }
+  }
+  out.keys.push_back(key);
+  return true;
+}
+
+/// The aggregate and HAVING; the outputs are then over its rows.
+std::optional<plan_node> query_planner::plan_groups(plan_node rows,
+                                                    std::vector<bound_expression> keys,
+                                                    std::vector<bound_expression>& outputs,
+                                                    std::optional<bound_expression> having) {
+  const auto columns = rows.columns;
+  grouping_rewriter rewriter(columns, std::move(keys), findings_);
+  bool is_sound = true;
+  for (auto& each : outputs) {
+    auto made = rewriter.rewrite(std::move(each));
+    is_sound &= made.has_value();
+    if (made)
+      each = std::move(*made);
+  }
+  if (having) {
+    having = rewriter.rewrite(std::move(*having));
+    is_sound &= having.has_value();
+  }
+  if (!is_sound)
+    return std::nullopt;
+  rows = std::move(rewriter).finish(std::move(rows));
+  return having ? filtered(std::move(rows), std::move(*having)) : std::move(rows);
+}
+
+std::optional<query_planner::ordered>
+query_planner::plan_select(const select& from, const std::vector<order_item>& order_by,
+                           source_span at) {
+  std::optional<relation> input = relation{one_row(at), {}};
+  if (from.from)
+    input = plan_table(**from.from);
+  if (!input)
+    return std::nullopt;
+  bool is_sound = true;
+  if (from.qualify)
+    is_sound = refuse("QUALIFY is not supported yet", from.qualify->at);
+  for (const auto& each : from.windows)
+    is_sound = refuse("WINDOW is not supported yet", each.label.at);
+
+  auto first_finding = findings_.size();
+  auto plain = *input; // what the rest is bound over when WHERE is wrong
+  if (from.where) {
+    input = plan_where(std::move(*input), *from.where);
+    explain_alias(from, first_finding);
+    is_sound &= input.has_value();
+    if (!input)
+      input = std::move(plain);
+  }
+  expression_binder binder(input->scope, findings_);
+  first_finding = findings_.size();
+  auto keys = bind_keys(from, binder);
+  explain_alias(from, first_finding);
+  is_sound &= keys.has_value();
+
+  binder.allow_aggregates(true);
+  std::vector<select_output> items;
+  is_sound &= bind_items(from, *input, binder, items);
+  std::optional<bound_expression> having;
+  if (from.having) {
+    having = binder.bind_condition(*from.having);
+    is_sound &= having.has_value();
+  }
+  std::vector<std::string> names;
+  for (const auto& each : items)
+    names.push_back(each.name);
+  make_unique(names);
+
+  ordered out;
+  out.visible = items.size();
+  for (const auto& each : order_by)
+    is_sound &= bind_order(each, from.is_distinct, binder, items, names, out);
+  if (!is_sound)
+    return std::nullopt;
+
+  const bool is_grouped =
+      from.has_group_by || from.having ||
+      std::any_of(items.begin(), items.end(), [](auto& each) { return has_aggregate(each.value); });
+  auto rows = std::move(input->plan);
+  std::vector<bound_expression> outputs;
+  for (auto& each : items)
+    outputs.push_back(std::move(each.value));
+  if (is_grouped) {
+    auto grouped = plan_groups(std::move(rows), std::move(*keys), outputs, std::move(having));
+    if (!grouped)
+      return std::nullopt;
+    rows = std::move(*grouped);
+  }
+  out.plan = projected(std::move(rows), std::move(outputs), std::move(names));
+  if (from.is_distinct) {
+    plan_node distinct;
+    distinct.at = at;
+    distinct.columns = out.plan.columns;
+    for (auto& each : distinct.columns)
+      each.time = time_kind::none;
+    distinct.node = aggregate_node{distinct.columns.size(), {}};
+    distinct.inputs.push_back(std::move(out.plan));
+    out.plan = std::move(distinct);
+  }
+  return out;
+}
+
+} // namespace headrace::sql

@@ -1,0 +1,198 @@
+#include "libgraph/sql/bind/interval_value.hpp"
+#include "libgraph/sql/plan/query_planner.hpp"
+#include "libactors/base/text.hpp"
+
+#include <algorithm>
+
+// Window functions over tables: TUMBLE, HOP, CUMULATE, SESSION.
+namespace headrace::sql {
+namespace {
+
+using std::string_view;
+
+struct window_signature {
+  string_view name;
+  window_function kind;
+  std::vector<string_view> parameters; ///< a '?' begins those that may be left out
+};
+
+const std::vector<window_signature>& signatures() {
+  static const std::vector<window_signature> all = {
+      {"TUMBLE", window_function::tumble, {"DATA", "TIMECOL", "SIZE", "?OFFSET"}},
+      {"HOP", window_function::hop, {"DATA", "TIMECOL", "SLIDE", "SIZE", "?OFFSET"}},
+      {"CUMULATE", window_function::cumulate, {"DATA", "TIMECOL", "STEP", "SIZE", "?OFFSET"}},
+      {"SESSION", window_function::session, {"DATA", "TIMECOL", "GAP"}},
+  };
+  return all;
+}
+
+/// The arguments in the order of the parameters; null where one was left out.
+std::optional<std::vector<const expression*>> arrange(const window_signature& signature,
+                                                      const function_call& from, source_span at,
+                                                      std::vector<diagnostic>& findings) {
+  std::vector<const expression*> out(signature.parameters.size(), nullptr);
+  const auto refuse = [&](std::string message, source_span where) {
+    findings.push_back({diagnostic_kind::invalid, std::move(message), where});
+    return std::nullopt;
+  };
+  std::size_t next = 0;
+  for (const auto& each : from.arguments) {
+    auto place = next++;
+    if (each.label) {
+      const auto wanted = in_capitals(each.label->text);
+      const auto found = std::find_if(
+          signature.parameters.begin(), signature.parameters.end(),
+          [&](string_view name) { return (name[0] == '?' ? name.substr(1) : name) == wanted; });
+      place = static_cast<std::size_t>(found - signature.parameters.begin());
+      if (found == signature.parameters.end())
+        return refuse(std::string(signature.name) + " has no argument " + each.label->text,
+                      each.label->at);
+    }
+    if (place >= out.size() || out[place] != nullptr)
+      return refuse(std::string(signature.name) + " takes at most " + std::to_string(out.size()) +
+                        " arguments, each once",
+                    each.value.at);
+    out[place] = &each.value;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (out[i] == nullptr && signature.parameters[i][0] != '?')
+      return refuse(std::string(signature.name) + " needs argument " +
+                        std::string(signature.parameters[i]),
+                    at);
+  return out;
+}
+
+std::optional<std::int64_t> milliseconds_of(const expression& from, string_view parameter,
+                                            bool may_be_negative,
+                                            std::vector<diagnostic>& findings) {
+  const auto* given = std::get_if<literal>(&from.node);
+  if (given != nullptr && given->interval && given->interval->from > interval_unit::month) {
+    const auto value =
+        interval_value((given->is_negative ? "-" : "") + given->text, *given->interval);
+    if (value && (may_be_negative || *value > 0))
+      return value;
+  }
+  findings.push_back({diagnostic_kind::invalid,
+                      std::string(parameter) + " of a window is " +
+                          (may_be_negative ? "an interval" : "a positive interval") +
+                          " such as INTERVAL '10' MINUTES",
+                      from.at});
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<query_planner::relation> query_planner::plan_window(const function_call& from,
+                                                                  source_span at) {
+  const auto label = in_capitals(from.function.parts.back().text);
+  const auto signature = std::find_if(signatures().begin(), signatures().end(),
+                                      [&](const auto& each) { return each.name == label; });
+  if (signature == signatures().end() || from.function.parts.size() != 1) {
+    std::vector<string_view> names;
+    for (const auto& each : signatures())
+      names.push_back(each.name);
+    const auto nearest = nearest_name(label, names);
+    return fail(diagnostic_kind::unknown_name,
+                "unknown table function: " + label +
+                    (nearest.empty() ? "" : ", did you mean " + std::string(nearest)),
+                from.function.at);
+  }
+  const auto arguments = arrange(*signature, from, at, findings_);
+  if (!arguments)
+    return std::nullopt;
+  const auto* rows = std::get_if<table_argument>(&(*arguments)[0]->node);
+  const auto* column = std::get_if<descriptor>(&(*arguments)[1]->node);
+  if (rows == nullptr)
+    return fail(diagnostic_kind::invalid, label + " takes rows as TABLE t or TABLE (SELECT …)",
+                (*arguments)[0]->at);
+  if (column == nullptr || column->columns.size() != 1)
+    return fail(diagnostic_kind::invalid, label + " takes its time column as DESCRIPTOR(column)",
+                (*arguments)[1]->at);
+  std::optional<relation> input;
+  if (rows->table) {
+    table_reference reference;
+    reference.table = *rows->table;
+    input = plan_named(reference, rows->table->at);
+  } else if (auto made = plan_query(**rows->rows)) {
+    auto scope = scope_of(made->columns, {});
+    input = relation{std::move(*made), std::move(scope)};
+  }
+  if (!input)
+    return std::nullopt;
+
+  window_node made;
+  made.shape.kind = signature->kind;
+  bool is_sound = true;
+  const auto take = [&](std::size_t place, std::int64_t& into, bool may_be_negative = false) {
+    if (place >= arguments->size() || (*arguments)[place] == nullptr)
+      return;
+    auto name = signature->parameters[place];
+    if (name[0] == '?')
+      name.remove_prefix(1);
+    const auto value = milliseconds_of(*(*arguments)[place], name, may_be_negative, findings_);
+    is_sound &= value.has_value();
+    into = value.value_or(0);
+  };
+  const bool has_step =
+      signature->kind == window_function::hop || signature->kind == window_function::cumulate;
+  if (has_step)
+    take(2, made.shape.slide_ms);
+  take(has_step ? 3 : 2, made.shape.size_ms);
+  take(has_step ? 4 : 3, made.shape.offset_ms, true);
+  if (is_sound && has_step && made.shape.size_ms % made.shape.slide_ms != 0) {
+    is_sound = false;
+    fail(diagnostic_kind::invalid,
+         "size of " + label + " is a multiple of its " +
+             (signature->kind == window_function::hop ? "slide" : "step") + ", found " +
+             std::to_string(made.shape.size_ms) + " ms and " + std::to_string(made.shape.slide_ms) +
+             " ms",
+         at);
+  }
+  expression_binder binder(input->scope, findings_);
+  const auto time = binder.bind(
+      {column_reference{{{column->columns[0]}, column->columns[0].at}}, column->columns[0].at});
+  if (!time)
+    return std::nullopt;
+  for (const auto& each : rows->partition_by) {
+    const auto bound = binder.bind(each);
+    const auto* key = bound ? std::get_if<bound_column>(&bound->node) : nullptr;
+    if (bound && key == nullptr)
+      is_sound = refuse("PARTITION BY of a window takes columns", each.at);
+    is_sound &= bound.has_value();
+    if (key != nullptr)
+      made.partition.push_back(key->index);
+  }
+  if (const auto* place = std::get_if<bound_column>(&time->node))
+    made.shape.time_column = place->index;
+  auto& columns = input->plan.columns;
+  if (columns[made.shape.time_column].time == time_kind::none) {
+    is_sound = false;
+    fail(diagnostic_kind::invalid,
+         label + " needs a column with a WATERMARK, or of PROCTIME(), and " +
+             column->columns[0].text + " is none",
+         column->columns[0].at);
+  }
+  if (!is_sound)
+    return std::nullopt;
+
+  plan_node out;
+  out.at = at;
+  out.columns = columns;
+  const auto attribute = columns[made.shape.time_column];
+  const auto bound_type = logical_type::timestamp(3).not_null();
+  out.columns.push_back({"window_start", bound_type, time_kind::none, window_property::start});
+  out.columns.push_back({"window_end", bound_type, time_kind::none, window_property::end});
+  out.columns.push_back(
+      {"window_time",
+       (attribute.type.root() == type_root::timestamp_ltz ? logical_type::timestamp_ltz(3)
+                                                          : logical_type::timestamp(3))
+           .not_null(),
+       attribute.time, window_property::time});
+  out.columns[made.shape.time_column].time = time_kind::none;
+  out.node = std::move(made);
+  out.inputs.push_back(std::move(input->plan));
+  auto scope = scope_of(out.columns, {});
+  return relation{std::move(out), std::move(scope)};
+}
+
+} // namespace headrace::sql

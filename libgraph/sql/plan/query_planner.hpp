@@ -1,0 +1,168 @@
+#pragma once
+
+#include "libgraph/catalog/catalog_store.hpp"
+#include "libgraph/sql/bind/expression_binder.hpp"
+#include "libgraph/sql/parse/statement_ast.hpp"
+#include "libgraph/sql/plan/logical_plan.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace::sql {
+
+/// What short names are completed with.
+struct name_context {
+  std::string catalog;
+  std::string database;
+};
+
+/// Plans queries over the tables of a catalog: resolves names and types, expands views, stars and
+/// common tables, and makes the tree of operators. Goes on behind an error where it can, so that
+/// several are found. A value, of one thread; `catalog` and `findings` outlive it.
+class query_planner {
+public:
+  query_planner(const graph::catalog_store& catalog, std::vector<diagnostic>& findings)
+      : query_planner(catalog, {catalog.current_catalog(), catalog.current_database()}, findings) {}
+  query_planner(const graph::catalog_store& catalog, name_context names,
+                std::vector<diagnostic>& findings)
+      : catalog_(catalog), names_(std::move(names)), findings_(findings) {}
+
+  /// The rows of a query. Nothing after an error, which is among the findings.
+  std::optional<plan_node> plan(const query& from) { return plan_query(from); }
+  /// The rows of a query into a table: matched by position, with casts that need not be asked for.
+  std::optional<plan_node> plan(const insert& from);
+  /// The rows of a query, shown to the one who asks.
+  std::optional<plan_node> plan_collected(const query& from);
+
+  /// Completes a name and finds what it leads to; nothing, and a finding, when there is none.
+  std::optional<graph::named_relation> find_relation(const qualified_name& name);
+  /// The binder's scope of a table's columns.
+  static column_scope scope_of(const std::vector<plan_column>& columns, const std::string& table);
+
+private:
+  /// A plan, and how its columns are named: one entry a column.
+  struct relation {
+    plan_node plan;
+    column_scope scope;
+  };
+  struct common_table_plan {
+    std::string name;
+    plan_node plan;
+  };
+  /// A query's rows before ORDER BY: perhaps with columns behind, that only it needs.
+  struct ordered {
+    plan_node plan;
+    std::size_t visible = 0;
+    std::vector<sort_key> keys;
+  };
+  struct select_output {
+    bound_expression value;
+    std::string name;
+  };
+
+  std::nullopt_t fail(diagnostic_kind kind, std::string message, source_span at);
+  std::nullopt_t unsupported(std::string message, source_span at) {
+    return fail(diagnostic_kind::unsupported, std::move(message), at);
+  }
+  /// False, for those who only tell whether all is well.
+  bool refuse(std::string message, source_span at) {
+    unsupported(std::move(message), at);
+    return false;
+  }
+
+  // --- queries (plan_query.cpp)
+  std::optional<plan_node> plan_query(const query& from);
+  std::optional<ordered> plan_body(const query& from);
+  bool plan_common_table(const common_table& from);
+  std::optional<plan_node> plan_values(const values& from, source_span at);
+  std::optional<plan_node> plan_set(const set_operation& from, source_span at);
+  static plan_node cast_columns(plan_node plan, const std::vector<logical_type>& types);
+  std::optional<ordered> order_rows(plan_node plan, const std::vector<order_item>& by);
+  std::optional<std::int64_t> plan_count(const expression& from, std::string_view word);
+  bool rename_columns(std::vector<plan_column>& columns, const std::vector<name>& names,
+                      source_span at);
+
+  // --- INSERT (plan_insert.cpp)
+  using persisted_columns = std::vector<const graph::table_column*>;
+  std::optional<std::vector<std::optional<std::size_t>>>
+  match_columns(const std::vector<qualified_name>& listed, const persisted_columns& persisted);
+  std::optional<plan_node> fit_rows(const insert& from, plan_node rows,
+                                    const persisted_columns& persisted,
+                                    const std::vector<std::optional<std::size_t>>& source);
+
+  // --- SELECT (plan_select.cpp)
+  std::optional<ordered> plan_select(const select& from, const std::vector<order_item>& order_by,
+                                     source_span at);
+  std::optional<relation> plan_where(relation input, const expression& condition);
+  std::optional<relation> plan_in_query(relation input, const in_query& from, source_span at);
+  std::optional<std::vector<bound_expression>> bind_keys(const select& from,
+                                                         expression_binder& binder);
+  bool bind_items(const select& from, const relation& input, expression_binder& binder,
+                  std::vector<select_output>& out);
+  bool expand_star(const star& from, source_span at, const relation& input,
+                   expression_binder& binder, std::vector<select_output>& out);
+  bool bind_order(const order_item& from, bool is_distinct, expression_binder& binder,
+                  std::vector<select_output>& items, std::vector<std::string>& names, ordered& out);
+  std::optional<plan_node> plan_groups(plan_node rows, std::vector<bound_expression> keys,
+                                       std::vector<bound_expression>& outputs,
+                                       std::optional<bound_expression> having);
+  void explain_alias(const select& from, std::size_t first_finding);
+
+  // --- FROM (plan_from.cpp)
+  std::optional<relation> plan_table(const table_expression& from);
+  std::optional<relation> plan_node_of(const table_reference& from, source_span at) {
+    return plan_named(from, at);
+  }
+  std::optional<relation> plan_node_of(const derived_table& from, source_span at);
+  std::optional<relation> plan_node_of(const function_table& from, source_span at);
+  std::optional<relation> plan_node_of(const join_table& from, source_span at) {
+    return plan_join(from, at);
+  }
+  std::optional<relation> plan_node_of(const unnest& /*from*/, source_span at) {
+    return unsupported("UNNEST is not supported yet", at);
+  }
+  std::optional<relation> plan_node_of(const match_recognize& /*from*/, source_span at) {
+    return unsupported("MATCH_RECOGNIZE is not supported yet", at);
+  }
+  std::optional<relation> plan_named(const table_reference& from, source_span at);
+  std::optional<plan_node> plan_relation(const graph::named_relation& found,
+                                         const std::vector<hint>& hints, source_span at);
+  std::optional<plan_node> plan_scan(const graph::object_path& path,
+                                     const graph::table_definition& table,
+                                     const std::vector<hint>& hints, source_span at);
+  std::optional<plan_node> plan_view(const graph::object_path& path,
+                                     const graph::view_definition& view, source_span at);
+  std::optional<plan_node> add_watermark(plan_node plan, const graph::table_watermark& watermark,
+                                         source_span at);
+  std::optional<relation> apply_alias(relation made, const table_alias& alias);
+
+  // --- joins and windows (plan_join.cpp, plan_window.cpp)
+  std::optional<relation> plan_join(const join_table& from, source_span at);
+  std::optional<bound_expression> bind_shared(const relation& joined, std::size_t left_count,
+                                              const std::vector<name>& shared, source_span at);
+  std::optional<relation> merge_columns(relation joined, std::size_t left_count,
+                                        const std::vector<name>& shared, join_type kind);
+  std::optional<relation> plan_window(const function_call& from, source_span at);
+
+  const graph::catalog_store& catalog_;
+  name_context names_;
+  std::vector<diagnostic>& findings_;
+  std::vector<common_table_plan> common_tables_; ///< the newest last
+  int view_depth_ = 0;
+};
+
+/// Items that pass all columns on.
+std::vector<bound_expression> identity_items(const std::vector<plan_column>& columns);
+/// Rows for which the condition is true.
+plan_node filtered(plan_node input, bound_expression condition);
+/// A column for each item, named so; a column that is passed on keeps what it has to do with time.
+plan_node projected(plan_node input, std::vector<bound_expression> items,
+                    std::vector<std::string> names);
+
+/// What a watermark's expression over `column` means; nothing when it is neither the column nor the
+/// column less a constant interval.
+std::optional<watermark_node> watermark_of(const bound_expression& expression, std::size_t column);
+
+} // namespace headrace::sql

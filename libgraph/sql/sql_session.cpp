@@ -1,0 +1,197 @@
+#include "libgraph/sql/sql_session.hpp"
+
+#include "libgraph/sql/optimize/changelog.hpp"
+#include "libgraph/sql/optimize/optimizer.hpp"
+#include "libgraph/sql/parse/printer.hpp"
+#include "libgraph/sql/plan/query_planner.hpp"
+#include "libactors/base/text.hpp"
+
+#include <algorithm>
+
+// Queries, INSERT, EXPLAIN and the session's own state. The others stand in session_tables.cpp and
+// session_show.cpp.
+namespace headrace::sql {
+namespace {
+
+std::vector<std::string> texts_of(const qualified_name& from) {
+  std::vector<std::string> out;
+  for (const auto& each : from.parts)
+    out.push_back(each.text);
+  return out;
+}
+
+} // namespace
+
+std::nullopt_t sql_session::fail(diagnostic_kind kind, std::string message, source_span at) {
+  findings_->push_back({kind, std::move(message), at});
+  return std::nullopt;
+}
+
+sql_session::maybe sql_session::settle(const status& outcome, source_span at) {
+  if (!outcome)
+    return fail(diagnostic_kind::invalid, outcome.error().message, at);
+  return statement_outcome();
+}
+
+std::optional<graph::object_path> sql_session::complete(const qualified_name& name) {
+  auto path = catalog_.complete(texts_of(name));
+  if (!path)
+    return fail(diagnostic_kind::unknown_name, path.error().message, name.at);
+  return std::move(*path);
+}
+
+std::optional<statement_outcome> sql_session::run(const statement& from,
+                                                  std::vector<diagnostic>& findings) {
+  findings_ = &findings;
+  at_ = from.at;
+  auto out = std::visit([this](const auto& node) { return run_node(node); }, from.node);
+  findings_ = nullptr;
+  return out;
+}
+
+planned_job sql_session::job_of(std::vector<plan_node> sinks, std::string name) const {
+  planned_job out;
+  out.name =
+      settings_.is_set("pipeline.name") ? settings_.get_text("pipeline.name") : std::move(name);
+  for (auto& each : sinks)
+    out.sinks.push_back(optimize(std::move(each)));
+  out.settings = settings_;
+  return out;
+}
+
+sql_session::maybe sql_session::run_node(const query_statement& from) {
+  auto plan = query_planner(catalog_, *findings_).plan_collected(from.rows);
+  if (!plan)
+    return std::nullopt;
+  std::vector<plan_node> sinks;
+  sinks.push_back(std::move(*plan));
+  return job_of(std::move(sinks), "select");
+}
+
+sql_session::maybe sql_session::run_node(const insert& from) {
+  auto plan = query_planner(catalog_, *findings_).plan(from);
+  if (!plan)
+    return std::nullopt;
+  std::vector<plan_node> sinks;
+  sinks.push_back(std::move(*plan));
+  return job_of(std::move(sinks), "insert into " + to_sql(from.table));
+}
+
+sql_session::maybe sql_session::run_node(const statement_set& from) {
+  std::vector<plan_node> sinks;
+  for (const auto& each : from.inserts)
+    if (auto plan = query_planner(catalog_, *findings_).plan(each))
+      sinks.push_back(std::move(*plan));
+  if (sinks.size() != from.inserts.size())
+    return std::nullopt;
+  if (sinks.empty())
+    return fail(diagnostic_kind::invalid, "statement set is empty", at_);
+  return job_of(std::move(sinks), "statement set");
+}
+
+sql_session::maybe sql_session::run_node(const explain& from) {
+  for (const auto detail : from.details)
+    if (detail == explain_detail::json_execution_plan)
+      return fail(diagnostic_kind::unsupported, "EXPLAIN JSON_EXECUTION_PLAN is not supported yet",
+                  at_);
+  std::vector<plan_node> plans;
+  const auto add = [&](std::optional<plan_node> plan) {
+    if (plan)
+      plans.push_back(std::move(*plan));
+    return plan.has_value();
+  };
+  query_planner planner(catalog_, *findings_);
+  bool is_sound = true;
+  const auto& of = from.of->node;
+  if (const auto* shown = std::get_if<query_statement>(&of)) {
+    is_sound = add(planner.plan(shown->rows));
+  } else if (const auto* into = std::get_if<insert>(&of)) {
+    is_sound = add(planner.plan(*into));
+  } else if (const auto* set = std::get_if<statement_set>(&of)) {
+    for (const auto& each : set->inserts)
+      is_sound &= add(planner.plan(each));
+  } else {
+    return fail(diagnostic_kind::unsupported, "EXPLAIN takes a query, INSERT or a statement set",
+                from.of->at);
+  }
+  if (!is_sound)
+    return std::nullopt;
+  std::string text = "== Logical plan ==\n";
+  for (const auto& each : plans)
+    text += to_string(each);
+  text += "\n== Optimized plan ==\n";
+  const bool with_changes = std::find(from.details.begin(), from.details.end(),
+                                      explain_detail::changelog_mode) != from.details.end();
+  for (auto& each : plans) {
+    each = optimize(std::move(each));
+    text += with_changes ? to_string_with_changes(each) : to_string(each);
+  }
+  while (text.ends_with('\n'))
+    text.pop_back();
+  text_table out;
+  out.columns = {"result"};
+  out.rows.push_back({std::move(text)});
+  return out;
+}
+
+sql_session::maybe sql_session::run_node(const set_statement& from) {
+  if (!from.setting) {
+    text_table out;
+    out.columns = {"key", "value"};
+    for (const auto& [key, value] : settings_.values())
+      out.rows.push_back({key, value});
+    return out;
+  }
+  if (auto done = settings_.set(from.setting->key.text, from.setting->value.text); !done)
+    return fail(diagnostic_kind::invalid, done.error().message,
+                done.error().code == errc::unknown_option ? from.setting->key.at
+                                                          : from.setting->value.at);
+  return statement_outcome();
+}
+
+sql_session::maybe sql_session::run_node(const reset_statement& from) {
+  if (!from.key) {
+    settings_ = settings_at_start_;
+    return statement_outcome();
+  }
+  if (configuration probe; !settings_.is_set(from.key->text)) {
+    const auto known = probe.set(from.key->text, "");
+    if (!known && known.error().code == errc::unknown_option)
+      return fail(diagnostic_kind::invalid, known.error().message, from.key->at);
+  }
+  configuration kept;
+  for (const auto& [key, value] : settings_.values())
+    if (key != from.key->text)
+      static_cast<void>(kept.set(key, value)); // was taken before
+  const auto& at_start = settings_at_start_.values();
+  if (const auto found = at_start.find(from.key->text); found != at_start.end())
+    static_cast<void>(kept.set(found->first, found->second));
+  settings_ = std::move(kept);
+  return statement_outcome();
+}
+
+sql_session::maybe sql_session::run_node(const use& from) {
+  const auto path = texts_of(from.object);
+  if (from.kind == object_kind::catalog)
+    return settle(catalog_.use_catalog(path[0]), from.object.at);
+  return settle(catalog_.use_database(path), from.object.at);
+}
+
+planned_script plan_script(std::string_view text, sql_session& session) {
+  planned_script out;
+  auto parsed = parse_script(text);
+  out.findings = std::move(parsed.findings);
+  for (const auto& each : parsed.value.statements)
+    if (auto step = session.run(each, out.findings))
+      out.steps.push_back(std::move(*step));
+  // What follows from an error before, as from a table that was not made, is told behind it.
+  std::stable_sort(out.findings.begin(), out.findings.end(),
+                   [](const diagnostic& left, const diagnostic& right) {
+                     return left.at.begin < right.at.begin;
+                   });
+  if (out.findings.size() > limits::findings_max)
+    out.findings.resize(limits::findings_max);
+  return out;
+}
+
+} // namespace headrace::sql

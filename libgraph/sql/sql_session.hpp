@@ -1,0 +1,95 @@
+#pragma once
+
+#include "libgraph/catalog/catalog_store.hpp"
+#include "libgraph/sql/parse/parser.hpp"
+#include "libgraph/sql/plan/logical_plan.hpp"
+#include "libactors/base/option.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace headrace::sql {
+
+/// What SHOW, DESCRIBE and EXPLAIN give: texts in columns.
+struct text_table {
+  std::vector<std::string> columns;
+  std::vector<std::vector<std::string>> rows;
+  friend bool operator==(const text_table&, const text_table&) = default;
+};
+
+/// What is to run as one job: plans that each end in a sink. Those without a table are shown.
+struct planned_job {
+  std::string name;
+  std::vector<plan_node> sinks;
+  configuration settings; ///< as SET by then, over those of the session's start
+};
+
+/// What a statement came to; nothing when it only changed the session.
+using statement_outcome = std::variant<std::monostate, text_table, planned_job>;
+
+/// One user's session: a catalog and settings, changed by the statements that it is given. Runs no
+/// jobs itself: it plans them. A value that can be copied, to try statements out; one thread.
+class sql_session {
+public:
+  explicit sql_session(configuration settings)
+      : settings_at_start_(std::move(settings)), settings_(settings_at_start_) {}
+
+  /// Carries a statement out. Nothing after an error, which is among the findings; then nothing has
+  /// changed.
+  std::optional<statement_outcome> run(const statement& from, std::vector<diagnostic>& findings);
+
+  const graph::catalog_store& catalog() const { return catalog_; }
+  const configuration& settings() const { return settings_; }
+
+private:
+  using maybe = std::optional<statement_outcome>;
+
+  std::nullopt_t fail(diagnostic_kind kind, std::string message, source_span at);
+  /// What the catalog said of it.
+  maybe settle(const status& outcome, source_span at);
+
+  maybe run_node(const query_statement& from);
+  maybe run_node(const insert& from);
+  maybe run_node(const statement_set& from);
+  maybe run_node(const explain& from);
+  maybe run_node(const create_table& from);
+  maybe run_node(const create_view& from);
+  maybe run_node(const create_catalog& from);
+  maybe run_node(const create_database& from);
+  maybe run_node(const drop& from);
+  maybe run_node(const alter& from);
+  maybe run_node(const set_statement& from);
+  maybe run_node(const reset_statement& from);
+  maybe run_node(const use& from);
+  maybe run_node(const show& from);
+  maybe run_node(const describe& from);
+  template <class T>
+  maybe run_node(const T& /*functions, compiled plans, jobs*/) {
+    return fail(diagnostic_kind::unsupported, "this statement is not supported yet", at_);
+  }
+  planned_job job_of(std::vector<plan_node> sinks, std::string name) const;
+  maybe alter_view(const alter& from);
+  maybe rename_relation(const alter& from);
+  maybe show_create(const show& from);
+  maybe show_columns(const show& from);
+  std::optional<graph::object_path> complete(const qualified_name& name);
+
+  configuration settings_at_start_;
+  configuration settings_;
+  graph::catalog_store catalog_;
+  std::vector<diagnostic>* findings_ = nullptr; ///< of the statement that runs
+  source_span at_;                              ///< likewise
+};
+
+/// What a whole script comes to, statement by statement, before any of its jobs has run. All errors
+/// of the script are found, as far as those of one statement do not hide others.
+struct planned_script {
+  std::vector<statement_outcome> steps; ///< one a statement; only whole without findings
+  std::vector<diagnostic> findings;
+};
+planned_script plan_script(std::string_view text, sql_session& session);
+
+} // namespace headrace::sql

@@ -1,0 +1,202 @@
+#include "test/libgraph/sql/testing_session.hpp"
+
+namespace headrace::sql {
+
+TEST_SUITE("graph/sql/plan/query_planner") {
+
+TEST_CASE("a query is planned over the columns of its tables") {
+  testing_session session;
+
+  CHECK(session.logical_plan("SELECT a + 1 AS n, s FROM t WHERE b > 3") ==
+        "Calc(select=[+(a, 1) AS n, s])\n"
+        "+- Calc(select=[a, b, s, d, ts, r], where=[>(b, CAST(3):BIGINT NOT NULL)])\n"
+        "   +- TableSourceScan(table=[`default_catalog`.`default_database`.`t`], "
+        "fields=[a, b, s, d, ts, r])\n");
+}
+
+TEST_CASE("a star is all columns, of one table or of a row") {
+  testing_session session;
+
+  CHECK(session.plan("SELECT * FROM u") ==
+        "Sink(fields=[b, c, e])\n"
+        "+- TableSourceScan(table=[`default_catalog`.`default_database`.`u`], fields=[b, c, e])\n");
+  CHECK(session.logical_plan("SELECT t.r.*, u.* FROM t, u")
+            .starts_with("Calc(select=[r.0 AS x, r.1 AS y, b, c, e])\n"));
+  CHECK(session.errors("SELECT x.* FROM t") == "8 unknown column: x, did you mean a");
+  CHECK(session.errors("SELECT *") == "8 * has no columns here: there is no FROM");
+}
+
+TEST_CASE("grouped rows have keys and aggregates alone") {
+  testing_session session;
+
+  CHECK(session.logical_plan("SELECT s, COUNT(*) AS n, SUM(b) + 1 AS m FROM t GROUP BY s "
+                             "HAVING SUM(b) > 5") ==
+        "Calc(select=[s, $f1 AS n, +($f2, 1) AS m])\n"
+        "+- Calc(select=[s, $f1, $f2], where=[>($f2, CAST(5):BIGINT NOT NULL)])\n"
+        "   +- GroupAggregate(groupBy=[s], select=[s, COUNT(*) AS $f1, SUM(b) AS $f2])\n"
+        "      +- Calc(select=[s, b])\n"
+        "         +- TableSourceScan(table=[`default_catalog`.`default_database`.`t`], "
+        "fields=[a, b, s, d, ts, r])\n");
+  CHECK(session.logical_plan("SELECT a + 1 FROM t GROUP BY a + 1")
+            .starts_with("Calc(select=[$f0 AS EXPR$0])\n+- GroupAggregate(groupBy=[$f0]"));
+  CHECK(session.errors("SELECT a, COUNT(*) FROM t") ==
+        "8 column is neither in GROUP BY nor inside an aggregate: a");
+  CHECK(session.errors("SELECT s FROM t GROUP BY a HAVING d > 1").find("aggregate: d") !=
+        std::string::npos);
+  CHECK(session.logical_plan("SELECT COUNT(DISTINCT a) FILTER (WHERE b > 1) FROM t")
+            .find("COUNT(DISTINCT a) FILTER $f1 AS $f0") != std::string::npos);
+}
+
+TEST_CASE("an alias is seen by ORDER BY, not by WHERE and GROUP BY") {
+  testing_session session;
+
+  CHECK(session.logical_plan("SELECT a AS n FROM t ORDER BY n DESC, b LIMIT 3") ==
+        "Calc(select=[n])\n"
+        "+- SortLimit(orderBy=[n DESC, $o0 ASC], fetch=[3])\n"
+        "   +- Calc(select=[a AS n, b AS $o0])\n"
+        "      +- TableSourceScan(table=[`default_catalog`.`default_database`.`t`], "
+        "fields=[a, b, s, d, ts, r])\n");
+  CHECK(session.errors("SELECT a AS n FROM t WHERE n > 1") ==
+        "28 an alias of SELECT is not known here: n; repeat its expression, or select from a "
+        "sub-query");
+  CHECK(session.errors("SELECT a AS n FROM t GROUP BY n").starts_with("31 an alias of SELECT"));
+  CHECK(session.errors("SELECT a FROM t ORDER BY 2") == "26 ORDER BY counts columns from 1 to 1");
+}
+
+TEST_CASE("joins see both sides, and USING merges") {
+  testing_session session;
+
+  CHECK(session.logical_plan("SELECT t.b, c FROM t LEFT JOIN u ON t.b = u.b") ==
+        "Calc(select=[b, c])\n"
+        "+- Join(joinType=[LeftOuterJoin], where=[=(b, b)], select=[a, b, s, d, ts, r, b, c, e])\n"
+        "   +- TableSourceScan(table=[`default_catalog`.`default_database`.`t`], "
+        "fields=[a, b, s, d, ts, r])\n"
+        "   +- TableSourceScan(table=[`default_catalog`.`default_database`.`u`], "
+        "fields=[b, c, e])\n");
+  CHECK(session.logical_plan("SELECT * FROM t JOIN u USING (b)")
+            .starts_with("Calc(select=[b, a, s, d, ts, r, c, e])\n"));
+  CHECK(session.logical_plan("SELECT u.b, b FROM t FULL JOIN u USING (b)")
+            .starts_with("Calc(select=[b, b AS b0])\n"));
+  CHECK(session.logical_plan("SELECT * FROM t NATURAL JOIN u")
+            .starts_with("Calc(select=[b, a, s, d, ts, r, c, e])\n"));
+  CHECK(session.errors("SELECT b FROM t, u") == "8 column is in several tables: b, in t, u");
+  CHECK(session.errors("SELECT a FROM t JOIN u USING (z)")
+            .starts_with("31 column is not once in each table: z"));
+}
+
+TEST_CASE("IN with a query is a semi join, NOT IN an anti join") {
+  testing_session session;
+
+  CHECK(session.logical_plan("SELECT a FROM t WHERE b IN (SELECT b FROM u)")
+            .find("Join(joinType=[LeftSemiJoin], where=[=(b, b)]") != std::string::npos);
+  CHECK(session.logical_plan("SELECT a FROM t WHERE b NOT IN (SELECT b FROM u)")
+            .find("NullAwareLeftAntiJoin") != std::string::npos);
+  CHECK(session.errors("SELECT a FROM t WHERE b IN (SELECT b, c FROM u)") ==
+        "29 query behind IN has one column, found 2");
+}
+
+TEST_CASE("set operations and VALUES have common types") {
+  testing_session session;
+
+  CHECK(session.logical_plan("SELECT a FROM t UNION ALL SELECT b FROM u")
+            .starts_with("Union(all=[true], union=[a])\n"
+                         "+- Calc(select=[CAST(a):BIGINT AS a])\n"));
+  CHECK(session.logical_plan("VALUES (1, 'a'), (2.5, 'bcd')") ==
+        "Values(tuples=[(CAST(1):DECIMAL(11, 1) NOT NULL, CAST('a'):VARCHAR(3) NOT NULL), "
+        "(CAST(2.5):DECIMAL(11, 1) NOT NULL, CAST('bcd'):VARCHAR(3) NOT NULL)], "
+        "fields=[EXPR$0, EXPR$1])\n");
+  CHECK(session.errors("SELECT a, b FROM t UNION SELECT b FROM u") ==
+        "26 queries of a set operation have 2 and 1 columns");
+  CHECK(session.errors("VALUES (1), (TRUE)")
+            .starts_with("8 values of column 1 have no type in common"));
+}
+
+TEST_CASE("WITH names queries, in the order they stand in") {
+  testing_session session;
+
+  CHECK(session
+            .logical_plan("WITH x (n) AS (SELECT a FROM t), y AS (SELECT n FROM x) "
+                          "SELECT y.n FROM y")
+            .starts_with("Calc(select=[n])\n+- Calc(select=[n])\n"));
+  CHECK(session.errors("WITH x (n, m) AS (SELECT a FROM t) SELECT n FROM x") ==
+        "6 list names 2 columns, the query has 1");
+}
+
+TEST_CASE("window functions add the bounds of windows") {
+  testing_session session;
+
+  CHECK(session
+            .logical_plan("SELECT auction, window_end FROM TABLE(HOP(TABLE bid, "
+                          "DESCRIPTOR(rt), INTERVAL '2' SECOND, INTERVAL '10' SECOND))")
+            .find("WindowTableFunction(window=[HOP(time=rt, size=10000 ms, slide=2000 ms)])") !=
+        std::string::npos);
+  CHECK(session.errors("SELECT 1 FROM TUMBLE(TABLE t, DESCRIPTOR(ts), INTERVAL '1' SECOND)") ==
+        "42 TUMBLE needs a column with a WATERMARK, or of PROCTIME(), and ts is none");
+  CHECK(session
+            .errors("SELECT 1 FROM HOP(TABLE bid, DESCRIPTOR(rt), INTERVAL '3' SECOND, "
+                    "INTERVAL '10' SECOND)")
+            .find("size of HOP is a multiple of its slide, found 10000 ms and 3000 ms") !=
+        std::string::npos);
+  CHECK(session.errors("SELECT 1 FROM TUMBEL(TABLE bid, DESCRIPTOR(rt), INTERVAL '1' SECOND)") ==
+        "15 unknown table function: TUMBEL, did you mean TUMBLE");
+  CHECK(session
+            .logical_plan("SELECT window_start FROM TUMBLE(DATA => TABLE bid, TIMECOL => "
+                          "DESCRIPTOR(rt), SIZE => INTERVAL '1' MINUTE, "
+                          "`OFFSET` => INTERVAL '5' SECOND)")
+            .find("size=60000 ms, offset=5000 ms") != std::string::npos);
+}
+
+TEST_CASE("INSERT fills a table by position") {
+  testing_session session;
+
+  CHECK(session.plan("INSERT INTO sink (s, a) SELECT s, a FROM t") ==
+        "Sink(table=[`default_catalog`.`default_database`.`sink`], fields=[a, b, s])\n"
+        "+- Calc(select=[a, NULL AS b, s])\n"
+        "   +- TableSourceScan(table=[`default_catalog`.`default_database`.`t`], "
+        "fields=[a, s])\n");
+  CHECK(session.errors("INSERT INTO sink SELECT a FROM t") ==
+        "18 the query has 1 columns, table sink takes 3");
+  CHECK(session.errors("INSERT INTO sink SELECT b, b, s FROM t") ==
+        "18 column a is INT, the query gives BIGINT; CAST it");
+  CHECK(session.errors("INSERT INTO sink (z) SELECT a FROM t") ==
+        "19 table has no such column to be written: z, did you mean a");
+  CHECK(session.errors("INSERT INTO snk SELECT a FROM t") ==
+        "13 unknown table: snk, did you mean sink");
+}
+
+TEST_CASE("views are planned where they are used") {
+  testing_session session;
+  session.run("CREATE VIEW v (n, m) AS SELECT a, b FROM t WHERE a > 0");
+
+  CHECK(session.plan("SELECT m FROM v") ==
+        "Sink(fields=[m])\n"
+        "+- Calc(select=[b AS m], where=[>(a, 0)])\n"
+        "   +- TableSourceScan(table=[`default_catalog`.`default_database`.`t`], "
+        "fields=[a, b])\n");
+  session.run("CREATE DATABASE other; USE other");
+  CHECK(session.plan("SELECT n FROM default_database.v").find("`t`], fields=[a]") !=
+        std::string::npos);
+  session.run("DROP TABLE default_database.t");
+  CHECK(session.errors("SELECT n FROM default_database.v") ==
+        "15 view has no meaning any more: v: unknown table: t, did you mean u");
+}
+
+TEST_CASE("several errors of a script are told together") {
+  testing_session session;
+
+  CHECK(session.errors("SELECT x, y + 'a' FROM t; SELECT z FROM nowhere; SELECT a FROM t") ==
+        "8 unknown column: x, did you mean a\n11 unknown column: y, did you mean a\n"
+        "41 unknown table: nowhere");
+}
+
+TEST_CASE("what is not supported yet says so") {
+  testing_session session;
+
+  CHECK(session.errors("SELECT a FROM t GROUP BY CUBE (a)") ==
+        "26 GROUPING SETS, ROLLUP and CUBE are not supported yet");
+  CHECK(session.errors("SELECT a FROM UNNEST(ARRAY[1])") == "15 UNNEST is not supported yet");
+}
+
+} // TEST_SUITE("graph/sql/plan/query_planner")
+
+} // namespace headrace::sql
