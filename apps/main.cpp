@@ -97,7 +97,7 @@ int run_command(int argc, char** argv) {
               "Ctrl-C cancels the job, also on a cluster; a second one ends this process alone.\n"
               "Exit code: 0 finished, 1 failed, 2 bad usage, 3 canceled.");
   run->add_option("job", run_options.job,
-                  "The job: a shared object (.so), or a script that submits some (.lua)")
+                  "The job: a shared object (.so), or a script: of SQL (.sql), or in Lua (.lua)")
       ->required();
   run->add_option(
          "-p,--parallelism", run_options.parallelism,
@@ -119,6 +119,9 @@ int run_command(int argc, char** argv) {
                 "On a cluster: submit the job, print its id, do not wait for its end");
   run->add_flag("--json", run_options.is_json, "Print the job's id, or how it ended, as JSON");
   run->add_flag("-q,--quiet", run_options.quiet, "No progress on standard error");
+  run->add_option("--format", run_options.format,
+                  "How rows of SQL queries are shown: table, csv, or changelog, as they come")
+      ->check(CLI::IsMember({"table", "csv", "changelog"}));
   node::node_subcommand node(app);
   client::cluster_subcommands commands(app);
 
@@ -128,7 +131,8 @@ int run_command(int argc, char** argv) {
                 "docs/shell.md tells\n"
                 "of them, and of Lua scripts. Arguments of a script stand behind --.\n"
                 "Exit code: 0 all well, 1 something failed, 2 bad usage, 3 interrupted.");
-  shell->add_option("script", shell_options.script, "A .lua script, or a file of commands");
+  shell->add_option("script", shell_options.script,
+                    "A script in Lua (.lua) or of SQL (.sql), or a file of commands");
   shell->add_option("-e", shell_options.text, "Commands, separated by ;");
   shell->add_option("--target", shell_options.target,
                     "Speak to the cluster whose REST interface is at HOST:PORT");
@@ -165,6 +169,11 @@ int run_command(int argc, char** argv) {
   if (const auto read = cluster::read_settings(config, defines, run_options.settings); !read) {
     std::fprintf(stderr, "headrace: %s\n", to_string(read.error()).c_str());
     return run::bad_usage;
+  }
+  if (shell->parsed() && shell_options.script.ends_with(".sql")) {
+    run_options.job = shell_options.script;
+    run_options.target = shell_options.target;
+    return run::run_job(run_options);
   }
   if (shell->parsed() || run_options.job.ends_with(".lua")) {
     shell_options.settings = run_options.settings;

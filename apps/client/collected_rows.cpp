@@ -24,8 +24,8 @@ status print_to_standard_output(std::string_view text) {
                "cannot write to standard output: " + std::string(std::strerror(errno)));
 }
 
-collected_rows::collected_rows(const graph::job_graph& job, printer print)
-    : job_(job.id), print_(std::move(print)) {
+collected_rows::collected_rows(const graph::job_graph& job, taker take)
+    : job_(job.id), take_(std::move(take)) {
   for (const auto& vertex : job.vertices)
     for (const auto& node : vertex.operators)
       if (const auto* spec = std::get_if<graph::sink_spec>(&node.spec);
@@ -35,27 +35,34 @@ collected_rows::collected_rows(const graph::job_graph& job, printer print)
                           false});
 }
 
-status collected_rows::print(scheduler::job_client& from, sink& of) {
-  HEADRACE_TRY(const auto got, from.fetch(job_, of.id, of.offset));
-  of.offset = got.next_offset;
-  of.done = got.is_last;
-  std::string text;
-  for (const auto& bytes : got.batches) {
-    HEADRACE_TRY(const auto rows, graph::decode_batch(of.type, bytes));
+collected_rows::taker collected_rows::lines_to(printer print) {
+  return [print = std::move(print)](const graph::record_batch& rows) -> status {
+    std::string text;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       graph::format_row(graph::row_view(rows, i), text);
       text += '\n';
     }
-  }
-  return text.empty() ? status() : print_(text);
+    return text.empty() ? status() : print(text);
+  };
 }
 
-status collected_rows::print_new(scheduler::job_client& from) {
+status collected_rows::fetch(scheduler::job_client& from, sink& of) {
+  HEADRACE_TRY(const auto got, from.fetch(job_, of.id, of.offset));
+  of.offset = got.next_offset;
+  of.done = got.is_last;
+  for (const auto& bytes : got.batches) {
+    HEADRACE_TRY(const auto rows, graph::decode_batch(of.type, bytes));
+    HEADRACE_CHECK(take_(rows));
+  }
+  return {};
+}
+
+status collected_rows::take_new(scheduler::job_client& from) {
   for (auto& each : sinks_) {
     // Until there is nothing new; in bounds, so that a fast job's state is looked at, too.
     auto before = each.offset;
     for (int round = 0; round < rounds_max && !each.done; ++round) {
-      HEADRACE_CHECK(print(from, each));
+      HEADRACE_CHECK(fetch(from, each));
       if (std::exchange(before, each.offset) == each.offset)
         break;
     }
@@ -63,10 +70,10 @@ status collected_rows::print_new(scheduler::job_client& from) {
   return {};
 }
 
-status collected_rows::print_rest(scheduler::job_client& from) {
+status collected_rows::take_rest(scheduler::job_client& from) {
   for (auto& each : sinks_)
     while (!each.done)
-      HEADRACE_CHECK(print(from, each));
+      HEADRACE_CHECK(fetch(from, each));
   return {};
 }
 

@@ -2,22 +2,34 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <string_view>
 
 namespace headrace::client {
+
+namespace {
+
+/// Code points.
+std::size_t width_of(std::string_view text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U;
+  }));
+}
+
+} // namespace
 
 std::string text_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], row[i].size());
+      widths[i] = std::max(widths[i], width_of(row[i]));
   }
   std::string out;
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       out += row[i];
       if (i + 1 < row.size())
-        out.append(widths[i] - row[i].size() + 2, ' ');
+        out.append(widths[i] - width_of(row[i]) + 2, ' ');
     }
     out += '\n';
   }

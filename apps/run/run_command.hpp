@@ -10,7 +10,7 @@ namespace headrace::run {
 
 /// What `headrace run` was told.
 struct run_options {
-  std::string job;                    ///< path of a job object
+  std::string job;                    ///< path of a job object, or of a script of SQL
   std::vector<std::string> arguments; ///< behind `--`: the job's own
   configuration settings;             ///< file and -D, in that order
   std::int32_t parallelism = 0;       ///< 0: parallelism.default, else the number of cores
@@ -21,6 +21,8 @@ struct run_options {
   bool is_detached = false; ///< submits, and does not wait
   bool is_json = false;     ///< prints the job's id or how it ended as JSON
   bool quiet = false;       ///< no progress, no summary
+  /// Of the rows of SQL queries: table, csv or changelog.
+  std::string format = "table";
 };
 
 /// What the process ends with.

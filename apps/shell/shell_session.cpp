@@ -177,7 +177,7 @@ result<job_id> shell_session::submit(const submission& what) {
   }
   last_job_ = built.graph.id;
   if (output_.rows)
-    collected_.try_emplace(last_job_, built.graph, output_.rows);
+    collected_.try_emplace(last_job_, built.graph, client::collected_rows::lines_to(output_.rows));
   return last_job_;
 }
 
@@ -185,7 +185,7 @@ status shell_session::print_collected(const job_id& job, bool has_ended) {
   const auto rows = collected_.find(job);
   if (rows == collected_.end())
     return {};
-  auto printed = has_ended ? rows->second.print_rest(*client_) : rows->second.print_new(*client_);
+  auto printed = has_ended ? rows->second.take_rest(*client_) : rows->second.take_new(*client_);
   if (!printed && printed.error().code == errc::output_unusable)
     static_cast<void>(client_->cancel(job)); // nobody reads its rows any more
   return printed;

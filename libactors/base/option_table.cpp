@@ -116,6 +116,15 @@ const std::vector<option_declaration>& all_options() {
        "Where keyed state lives: hashmap, in memory; rocksdb, on local disk, with incremental "
        "checkpoints",
        std::nullopt, std::nullopt, "hashmap|rocksdb"},
+      {"table.exec.source.idle-timeout", duration, "0",
+       "After how long without rows a part of a table with a watermark no longer holds others "
+       "back; "
+       "0: never",
+       0},
+      {"table.exec.state.ttl", duration, "0",
+       "After how long without a change a group of a SQL query is forgotten; 0: never", 0},
+      {"table.local-time-zone", text, "UTC",
+       "Time zone of SQL sessions: what TIMESTAMP_LTZ is read and shown in"},
       {"task.cancellation.timeout", duration, "3 min",
        "After this time a task that does not end takes its process down; 0 waits for ever", 0},
       {"taskmanager.bind-host", text, "127.0.0.1",

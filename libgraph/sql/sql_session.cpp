@@ -194,4 +194,17 @@ planned_script plan_script(std::string_view text, sql_session& session) {
   return out;
 }
 
+std::optional<translated_job> translate(const planned_job& job,
+                                        const graph::connector_registry& connectors,
+                                        std::vector<diagnostic>& findings) {
+  translation_settings how;
+  how.time_zone = job.settings.get_text("table.local-time-zone");
+  how.idle_timeout_ms = job.settings.get_duration("table.exec.source.idle-timeout").count();
+  how.state_ttl_ms = job.settings.get_duration("table.exec.state.ttl").count();
+  auto out = translate(job.sinks, connectors, how, findings);
+  if (out)
+    out->program.settings.name = job.name;
+  return out;
+}
+
 } // namespace headrace::sql

@@ -3,6 +3,7 @@
 #include "libgraph/catalog/catalog_store.hpp"
 #include "libgraph/sql/parse/parser.hpp"
 #include "libgraph/sql/plan/logical_plan.hpp"
+#include "libgraph/sql/translate/job_translator.hpp"
 #include "libactors/base/option.hpp"
 
 #include <optional>
@@ -91,5 +92,11 @@ struct planned_script {
   std::vector<diagnostic> findings;
 };
 planned_script plan_script(std::string_view text, sql_session& session);
+
+/// The operators of a planned job, as its settings say. Nothing after an error, which is among the
+/// findings.
+std::optional<translated_job> translate(const planned_job& job,
+                                        const graph::connector_registry& connectors,
+                                        std::vector<diagnostic>& findings);
 
 } // namespace headrace::sql

@@ -3,9 +3,8 @@
 #include "libgraph/data/batch_builder.hpp"
 #include "libgraph/expression/expression.hpp"
 #include "libgraph/expression/kernel/time_zone.hpp"
+#include "libgraph/sql/bind/interval_value.hpp"
 #include "libgraph/types/value_text.hpp"
-
-#include <array>
 
 namespace headrace::sql {
 namespace {
@@ -63,71 +62,7 @@ result<column_ptr> timestamp_of(std::string_view text, const logical_type& type,
   return fixed_value<graph::int128>(type, value);
 }
 
-/// Takes digits up to what is no digit.
-std::optional<std::int64_t> take_number(std::string_view& from) {
-  std::size_t size = 0;
-  while (size < from.size() && from[size] >= '0' && from[size] <= '9')
-    ++size;
-  const auto out = graph::parse_integer<std::int64_t>(from.substr(0, size));
-  from.remove_prefix(size);
-  constexpr std::int64_t most = 1'000'000'000'000;
-  return out && *out <= most ? out : std::nullopt;
-}
-
-/// ".5" as 500; digits behind the third are cut.
-std::optional<std::int64_t> take_fraction(std::string_view& from) {
-  if (from.empty() || from[0] != '.')
-    return 0;
-  from.remove_prefix(1);
-  std::int64_t out = 0;
-  std::size_t size = 0;
-  for (; size < from.size() && from[size] >= '0' && from[size] <= '9'; ++size)
-    if (size < 3)
-      out = out * 10 + (from[size] - '0');
-  from.remove_prefix(size);
-  for (; size < 3; ++size)
-    out *= 10;
-  return out;
-}
-
 } // namespace
-
-std::optional<std::int64_t> parse_interval(std::string_view text,
-                                           const interval_qualifier& qualifier) {
-  // Months, or milliseconds, of one unit; and what stands before the next unit.
-  constexpr std::array<std::int64_t, 8> units{12,         3,         1,      604'800'000,
-                                              86'400'000, 3'600'000, 60'000, 1'000};
-  bool is_negative = false;
-  while (!text.empty() && (text[0] == '-' || text[0] == '+')) {
-    is_negative ^= text[0] == '-';
-    text.remove_prefix(1);
-  }
-  const auto last = qualifier.to.value_or(qualifier.from);
-  std::int64_t out = 0;
-  auto unit = qualifier.from;
-  while (true) {
-    const auto number = take_number(text);
-    if (!number)
-      return std::nullopt;
-    out += *number * units[static_cast<std::size_t>(unit)];
-    if (unit == interval_unit::second) {
-      const auto fraction = take_fraction(text);
-      out += fraction.value_or(0);
-    }
-    if (unit == last)
-      break;
-    const char between = unit == interval_unit::year ? '-' : unit == interval_unit::day ? ' ' : ':';
-    if (text.empty() || text[0] != between)
-      return std::nullopt;
-    text.remove_prefix(1);
-    unit = unit == interval_unit::year
-               ? interval_unit::month
-               : static_cast<interval_unit>(static_cast<std::uint8_t>(unit) + 1);
-  }
-  if (!text.empty())
-    return std::nullopt;
-  return is_negative ? -out : out;
-}
 
 result<column_ptr> constant_value(const bound_constant& from, const logical_type& type,
                                   std::string_view zone) {
@@ -172,7 +107,7 @@ result<column_ptr> constant_value(const bound_constant& from, const logical_type
     return timestamp_of(text, type, zone);
   case type_root::interval_year_month:
   case type_root::interval_day_time: {
-    const auto value = from.interval ? parse_interval(text, *from.interval) : std::nullopt;
+    const auto value = from.interval ? interval_value(text, *from.interval) : std::nullopt;
     if (!value)
       return malformed(text, type);
     if (type.root() == type_root::interval_day_time)

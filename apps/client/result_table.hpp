@@ -1,0 +1,61 @@
+#pragma once
+
+#include "libgraph/data/record_batch.hpp"
+#include "libgraph/sql/translate/job_translator.hpp"
+#include "libactors/base/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace headrace::client {
+
+using text_row = std::vector<std::optional<std::string>>;
+/// Under their names, columns below one another; NULL is "<NULL>".
+std::string rows_as_table(const std::vector<std::string>& names, const std::vector<text_row>& rows);
+/// A line of names, and one a row. NULL is nothing between two commas, an empty text is "".
+std::string rows_as_csv(const std::vector<std::string>& names, const std::vector<text_row>& rows);
+
+/// The table that a changelog comes to: takes the rows of a query as they are collected, and shows
+/// what is left at the end, ordered and cut as the query says. Of one thread.
+class result_table {
+public:
+  /// @param time_zone  of the session: what TIMESTAMP_LTZ is shown in
+  result_table(sql::shown_rows shown, std::string time_zone)
+      : shown_(std::move(shown)), time_zone_(std::move(time_zone)) {}
+
+  /// @errors internal  a row is taken back that is not there
+  status take(const graph::record_batch& rows);
+  /// Rows that are there now, before LIMIT.
+  std::size_t size() const { return live_.size(); }
+  const std::vector<std::string>& names() const { return shown_.names; }
+  /// The rows as texts, as CAST(… AS STRING) makes them; nothing is NULL. @errors those of the cast
+  result<std::vector<text_row>> texts() const;
+
+private:
+  /// A row of one of `batches_`.
+  struct place {
+    std::uint32_t batch = 0;
+    std::uint32_t row = 0;
+  };
+  status remove(const graph::record_batch& rows, std::size_t index);
+  void add(const place& where);
+  void begin_index();
+  void compact();
+  std::string key_of(const place& where) const;
+  std::vector<place> ordered() const;
+
+  sql::shown_rows shown_;
+  std::string time_zone_;
+  std::vector<graph::record_batch> batches_;
+  std::size_t held_rows_ = 0; ///< in `batches_`, also those taken back
+  std::vector<place> live_;
+  /// Where rows stand in `live_`, by their values; once a row was taken back.
+  std::unordered_multimap<std::string, std::size_t> index_;
+  bool is_indexed_ = false;
+};
+
+} // namespace headrace::client

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "apps/client/collected_rows.hpp"
+#include "apps/run/job_access.hpp"
+#include "apps/run/run_command.hpp"
+#include "libgraph/api/job_object.hpp"
+#include "libgraph/job_graph/job_graph.hpp"
+#include "libactors/base/file_system.hpp"
+#include "libactors/base/result.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace headrace::run {
+
+/// Runs jobs one after the other on one cluster: in this process, or the one that is named. Shows
+/// progress on standard error. SIGINT and SIGTERM cancel the job that runs; a second one, or the
+/// end of cluster.services.shutdown-timeout, ends this process. Ends what it started when it goes.
+class job_runner {
+public:
+  virtual ~job_runner() = default;
+
+  /// @param slots  that the largest job needs
+  /// @errors those of the cluster's start, or of reaching it
+  static result<std::unique_ptr<job_runner>> start(file_system& files, api::object_loader& loader,
+                                                   const run_options& options, std::int32_t slots);
+
+  /// Submits the job, gives it an id, and follows it to its end unless that is not wanted.
+  /// @param object  path of the job object that the job's code lies in; empty: it has none
+  /// @param take    gets the rows that the job collects
+  /// @returns an exit code. @errors what the job failed with
+  result<int> run(graph::job_graph& job, const std::string& object,
+                  client::collected_rows::taker take);
+  /// Whether a signal asked for the end.
+  static bool is_interrupted();
+
+protected:
+  job_runner(file_system& files, const run_options& options) : files_(files), options_(options) {}
+  virtual job_access& access() = 0;
+
+private:
+  file_system& files_;
+  const run_options& options_;
+};
+
+/// The parallelism of operators that set none.
+std::int32_t default_parallelism(const run_options& options, const configuration& settings);
+/// Applies settings, and where the job starts from, to what its program left open.
+void apply_options(const run_options& options, const configuration& settings, bool is_bounded,
+                   graph::job_graph& job);
+/// Tells what went wrong. @returns the exit code
+int complain(const error& failure);
+
+} // namespace headrace::run

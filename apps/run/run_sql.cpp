@@ -1,0 +1,153 @@
+#include "apps/run/run_sql.hpp"
+
+#include "apps/client/result_table.hpp"
+#include "apps/cluster/job_settings.hpp"
+#include "apps/cluster/mini_cluster.hpp"
+#include "apps/run/job_runner.hpp"
+#include "libgraph/sql/sql_session.hpp"
+#include "libgraph/stream_graph/job_graph_builder.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace headrace::run {
+namespace {
+
+constexpr std::uint64_t script_bytes_max = sql::limits::text_bytes_max;
+
+/// A job of the script, ready to run.
+struct sql_job {
+  graph::job_graph graph;
+  std::optional<sql::shown_rows> shown;
+  std::string time_zone;
+  bool is_bounded = true;
+};
+
+result<sql_job> make_job(const sql::planned_job& planned, sql::translated_job made,
+                         const run_options& options, const graph::connector_registry& connectors) {
+  sql_job out;
+  HEADRACE_TRY(out.graph, graph::build_job_graph(made.program,
+                                                 default_parallelism(options, planned.settings)));
+  out.graph.hash = graph::graph_hash(out.graph);
+  HEADRACE_TRY(out.is_bounded, cluster::is_bounded(out.graph, {}, connectors));
+  apply_options(options, planned.settings, out.is_bounded, out.graph);
+  out.shown = std::move(made.shown);
+  out.time_zone = planned.settings.get_text("table.local-time-zone");
+  return out;
+}
+
+/// What SHOW, DESCRIBE and EXPLAIN say.
+status print_words(const sql::text_table& words, const run_options& options) {
+  std::vector<client::text_row> rows;
+  for (const auto& row : words.rows)
+    rows.emplace_back(row.begin(), row.end());
+  if (options.format == "csv")
+    return client::print_to_standard_output(client::rows_as_csv(words.columns, rows));
+  if (words.columns != std::vector<std::string>{"result"})
+    return client::print_to_standard_output(client::rows_as_table(words.columns, rows));
+  for (const auto& row : words.rows) // a text of several lines
+    HEADRACE_CHECK(client::print_to_standard_output(row[0] + '\n'));
+  return {};
+}
+
+result<int> run_query(job_runner& runner, sql_job& job, const run_options& options) {
+  if (!job.is_bounded || options.format == "changelog")
+    return runner.run(job.graph, {},
+                      client::collected_rows::lines_to(client::print_to_standard_output));
+  client::result_table table(*job.shown, job.time_zone);
+  HEADRACE_TRY(const auto code, runner.run(job.graph, {}, [&](const graph::record_batch& taken) {
+    return table.take(taken);
+  }));
+  if (code != finished)
+    return code;
+  HEADRACE_TRY(const auto rows, table.texts());
+  HEADRACE_CHECK(client::print_to_standard_output(
+      options.format == "csv" ? client::rows_as_csv(table.names(), rows)
+                              : client::rows_as_table(table.names(), rows)));
+  return code;
+}
+
+/// What a script's statements come to, in their order.
+using sql_step = std::variant<sql::text_table, sql_job>;
+
+/// Plans the whole script. Nothing after an error, which was told.
+result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
+                                                        const run_options& options,
+                                                        const graph::connector_registry& known) {
+  sql::sql_session session(options.settings);
+  auto planned = sql::plan_script(text, session);
+  std::vector<sql_step> steps;
+  for (auto& each : planned.steps) {
+    if (auto* words = std::get_if<sql::text_table>(&each)) {
+      steps.emplace_back(std::move(*words));
+    } else if (const auto* job = std::get_if<sql::planned_job>(&each)) {
+      auto made = sql::translate(*job, known, planned.findings);
+      if (!made)
+        continue;
+      HEADRACE_TRY(auto ready, make_job(*job, std::move(*made), options, known));
+      if (ready.shown && !ready.is_bounded &&
+          (!ready.shown->order.empty() || ready.shown->limit || ready.shown->offset > 0)) {
+        planned.findings.push_back({sql::diagnostic_kind::unsupported,
+                                    "ORDER BY and LIMIT need input that ends", job->sinks[0].at});
+        continue;
+      }
+      steps.emplace_back(std::move(ready));
+    }
+  }
+  if (planned.findings.empty())
+    return std::optional(std::move(steps));
+  std::fprintf(stderr, "headrace: %s: %zu error%s\n", options.job.c_str(), planned.findings.size(),
+               planned.findings.size() == 1 ? "" : "s");
+  std::fputs(sql::to_string(planned.findings, text).c_str(), stderr);
+  return std::optional<std::vector<sql_step>>();
+}
+
+result<int> run_script(const run_options& options) {
+  const auto files = make_local_file_system();
+  auto text = files->read_all(options.job, script_bytes_max);
+  if (!text)
+    return error(errc::bad_usage, "script cannot be read: " + options.job, std::move(text).error());
+  if (!options.arguments.empty())
+    return error(errc::bad_usage, "a script of SQL takes no arguments: " + options.arguments[0]);
+  graph::connector_registry connectors;
+  cluster::register_all_connectors(connectors, {});
+  HEADRACE_TRY(auto steps, plan_steps(*text, options, connectors));
+  if (!steps)
+    return static_cast<int>(bad_usage);
+  std::int32_t slots = 0;
+  for (const auto& each : *steps)
+    if (const auto* job = std::get_if<sql_job>(&each))
+      slots = std::max(slots, cluster::slots_needed(job->graph));
+  api::object_loader loader(*files);
+  std::unique_ptr<job_runner> runner;
+  for (auto& each : *steps) {
+    if (const auto* words = std::get_if<sql::text_table>(&each)) {
+      HEADRACE_CHECK(print_words(*words, options));
+      continue;
+    }
+    if (runner == nullptr) {
+      HEADRACE_TRY(runner, job_runner::start(*files, loader, options, slots));
+    }
+    auto& job = std::get<sql_job>(each);
+    HEADRACE_TRY(
+        const auto code,
+        job.shown && !options.is_detached
+            ? run_query(*runner, job, options)
+            : runner->run(job.graph, {}, [](const graph::record_batch&) -> status { return {}; }));
+    if (code != finished)
+      return code;
+  }
+  return static_cast<int>(finished);
+}
+
+} // namespace
+
+int run_sql(const run_options& options) {
+  const auto code = run_script(options);
+  return code ? *code : complain(code.error());
+}
+
+} // namespace headrace::run

@@ -1,0 +1,40 @@
+#pragma once
+
+#include "libgraph/connector/registry.hpp"
+#include "libgraph/sql/plan/logical_plan.hpp"
+#include "libgraph/transformation/pipeline.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headrace::sql {
+
+/// How the collected rows of a query become what is shown: the job gives them in any order.
+struct shown_rows {
+  std::vector<sort_key> order; ///< by columns of what is collected
+  std::optional<std::int64_t> limit;
+  std::int64_t offset = 0;
+  std::vector<std::size_t> columns; ///< of what is collected, in the order that is shown
+  std::vector<std::string> names;   ///< of those
+};
+
+struct translated_job {
+  graph::pipeline program;
+  std::optional<shown_rows> shown; ///< of a query; nothing for INSERTs
+};
+
+struct translation_settings {
+  std::string time_zone = "UTC";    ///< of the session
+  std::int64_t state_ttl_ms = 0;    ///< of groups; 0: they are kept for ever
+  std::int64_t idle_timeout_ms = 0; ///< of sources with watermarks; 0: never idle
+};
+
+/// Makes the operators of optimized plans, one job of all. What is equal in several is computed
+/// once. What no operator runs yet is a finding, with its place.
+std::optional<translated_job> translate(const std::vector<plan_node>& sinks,
+                                        const graph::connector_registry& connectors,
+                                        const translation_settings& settings,
+                                        std::vector<diagnostic>& findings);
+
+} // namespace headrace::sql
