@@ -15,7 +15,8 @@ public:
   result<state::state_output*> output() override {
     return static_cast<state::state_output*>(&own_);
   }
-  result<std::unique_ptr<state::state_output>> create_shared(const std::string& name) override {
+  result<std::unique_ptr<state::state_output>>
+  create_shared(const std::string& name, const std::string& /*local_source*/) override {
     ++files;
     std::unique_ptr<state::state_output> made =
         std::make_unique<counting_output>(bytes, "shared/" + name);

@@ -45,6 +45,8 @@ struct VertexStatus {
   busyShare @8 :Float32;
   backPressuredShare @9 :Float32;
   idleShare @10 :Float32;
+  restoredBytes @11 :UInt64;      # by the running attempts
+  restoredLocalBytes @12 :UInt64; # of them, from local copies
 }
 struct JobStatus {
   job @0 :Ids.Id128;

@@ -53,6 +53,7 @@ struct Disconnect {
   from @0 :Ids.Id128;
   job @1 :Ids.Id128;
   cause @2 :Text;
+  jobGoesOn @3 :Bool;       # of a job master: another one runs the job on
 }
 
 # The process -> its task executor: take leave of all peers, run nothing more. Answered by

@@ -44,6 +44,8 @@ struct TaskMetrics {
   busyUs @7 :UInt64;
   backPressuredUs @8 :UInt64;
   idleUs @9 :UInt64;
+  restoredBytes @10 :UInt64;    # that were read to restore this attempt
+  restoredLocalBytes @11 :UInt64; # of them, from copies on the task executor's machine
 }
 # Task executor -> job master, every heartbeat.
 struct TaskMetricsReport {

@@ -26,8 +26,9 @@ class local_cluster final : public cluster_access {
 public:
   local_cluster(file_system& files, api::object_loader& loader, const configuration& settings)
       : directory_(files, temporary_base(settings), "run"),
-        state_directory_(make_state_directory(files, settings)), slots_(slots_of_each(settings)),
-        rest_host_(settings.get_text("rest.bind-address")) {
+        state_directory_(make_state_directory(files, settings)),
+        local_state_directory_(files, local_state_base(settings), "local_state"),
+        slots_(slots_of_each(settings)), rest_host_(settings.get_text("rest.bind-address")) {
     actors::node_options options;
     options.name = "local";
     options.log =
@@ -42,6 +43,7 @@ public:
     parts.directory = directory_.path();
     if (state_directory_ != nullptr)
       parts.state_directory = state_directory_->path();
+    parts.local_state_directory = local_state_directory_.path();
     node_ = actors::make_node(std::move(options));
     cluster_ = std::make_unique<mini_cluster>(*node_, files, loader, std::move(parts));
   }
@@ -85,6 +87,7 @@ public:
 private:
   working_directory directory_; // outlives the node
   std::unique_ptr<working_directory> state_directory_;
+  working_directory local_state_directory_;
   std::int32_t slots_;
   std::string rest_host_;
   std::unique_ptr<actors::node> node_;

@@ -29,6 +29,7 @@ status mini_cluster::start() {
                                              {},
                                              options_.directory,
                                              options_.state_directory,
+                                             options_.local_state_directory,
                                              options_.memory_bytes});
   for (std::int32_t i = 0; i < options_.task_executors; ++i)
     start_task_executor();
@@ -43,8 +44,8 @@ scheduler::cluster_addresses mini_cluster::addresses() const {
   return {dispatcher(), resource_manager(), blob_server(), {}, 0};
 }
 
-actors::address mini_cluster::start_task_executor() {
-  task_executors_.push_back(task_manager_->start_task_executor());
+actors::address mini_cluster::start_task_executor(std::optional<std::size_t> in_place_of) {
+  task_executors_.push_back(task_manager_->start_task_executor(in_place_of));
   return task_executors_.back();
 }
 

@@ -26,6 +26,8 @@ struct mini_cluster_options {
   std::string directory;
   /// Where state backends with files of their own keep them; empty: below `directory`.
   std::string state_directory;
+  /// Local copies of state; empty: below `directory`.
+  std::string local_state_directory;
   /// Where print sinks write; empty: standard output.
   std::function<status(std::string_view)> print;
 };
@@ -54,7 +56,7 @@ public:
   /// Of the REST interface; 0: `rest.port` was not set, so there is none.
   std::uint16_t rest_port() const { return rest_port_; }
   /// One more, or one in the place of one that was lost. After `start`.
-  actors::address start_task_executor();
+  actors::address start_task_executor(std::optional<std::size_t> in_place_of = std::nullopt);
 
 private:
   actors::node& node_;

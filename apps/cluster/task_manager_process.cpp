@@ -5,7 +5,9 @@
 #include "libtask/executor/task_executor_endpoint.hpp"
 #include "libtask/network/exchange_directory.hpp"
 #include "libtask/operator/stream_operator.hpp"
+#include "libactors/base/digest.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -15,6 +17,11 @@ namespace {
 constexpr std::chrono::milliseconds leave_timeout{2'000};
 
 } // namespace
+
+task_executor_id resource_id(const std::string& name, std::size_t number) {
+  const auto digest = sha256_hex(name + "#" + std::to_string(number));
+  return *parse_id<task_executor_tag>(std::string_view(digest).substr(0, 32));
+}
 
 /// What the task executors share. Outlives them: the node is shut down first.
 struct task_manager_process::parts {
@@ -42,10 +49,18 @@ task_manager_process::task_manager_process(actors::node& on, headrace::file_syst
 
 task_manager_process::~task_manager_process() = default;
 
-actors::address task_manager_process::start_task_executor() {
+task_executor_id task_manager_process::id_of(std::size_t number) {
+  const auto name = options_.settings.get_text("taskmanager.resource-id");
+  if (name.empty())
+    return node_.environment().random.next_id<task_executor_id>();
+  return resource_id(name, number);
+}
+
+actors::address task_manager_process::start_task_executor(std::optional<std::size_t> in_place_of) {
   const auto& settings = options_.settings;
   task::task_executor_settings wanted;
-  wanted.id = node_.environment().random.next_id<task_executor_id>();
+  const auto number = in_place_of.value_or(executors_.size());
+  wanted.id = id_of(number);
   wanted.slots = options_.slots;
   if (wanted.slots == 0 && settings.is_set("taskmanager.numberOfTaskSlots"))
     wanted.slots = static_cast<std::int32_t>(settings.get_int("taskmanager.numberOfTaskSlots"));
@@ -59,6 +74,11 @@ actors::address task_manager_process::start_task_executor() {
   wanted.cache_directory = options_.directory + "/cache";
   wanted.state_directory =
       options_.state_directory.empty() ? options_.directory + "/state" : options_.state_directory;
+  if (settings.get_bool("execution.state-recovery.from-local"))
+    wanted.local_state_directory =
+        (options_.local_state_directory.empty() ? options_.directory + "/local_state"
+                                                : options_.local_state_directory) +
+        "/" + to_string(wanted.id);
   wanted.state_memory_bytes = state_memory_bytes(settings, wanted.memory_bytes);
   wanted.leader = parts_->leader;
   wanted.on_registered = options_.on_registered;
@@ -67,14 +87,15 @@ actors::address task_manager_process::start_task_executor() {
   wanted.wire.compresses = settings.get_bool("taskmanager.network.compression");
   wanted.cancellation_timeout = settings.get_duration("task.cancellation.timeout");
   auto name = "task_executor-" + to_string(wanted.id).substr(0, 8);
-  executors_.push_back(spawn_actor(
+  executors_.resize(std::max(executors_.size(), number + 1));
+  executors_[number] = spawn_actor(
       node_,
       std::make_unique<task::task_executor_endpoint>(
           std::move(wanted),
           task::task_executor_environment{parts_->files, parts_->connectors, parts_->factories,
                                           parts_->directory, &parts_->code, options_.network}),
-      std::move(name), "task_executor"));
-  return executors_.back();
+      std::move(name), "task_executor");
+  return executors_[number];
 }
 
 void task_manager_process::leave(const std::string& cause) {

@@ -1,5 +1,7 @@
 #include "apps/cluster/working_directory.hpp"
 
+#include "apps/cluster/process_settings.hpp"
+
 #include <cerrno>
 #include <charconv>
 #include <csignal>
@@ -27,6 +29,14 @@ working_directory::working_directory(file_system& files, const std::string& base
 }
 
 working_directory::~working_directory() { static_cast<void>(files_.remove_tree(path_)); }
+
+std::string local_state_base(const configuration& settings) {
+  for (const auto* key : {"taskmanager.state.local.root-dirs", "state.backend.rocksdb.localdir"}) {
+    if (auto named = settings.get_text(key); !named.empty())
+      return named;
+  }
+  return temporary_base(settings);
+}
 
 std::unique_ptr<working_directory> make_state_directory(file_system& files,
                                                         const configuration& settings) {

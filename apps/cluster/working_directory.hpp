@@ -23,6 +23,10 @@ private:
   std::string path_;
 };
 
+/// Where task managers keep local copies of state: taskmanager.state.local.root-dirs, or else where
+/// RocksDB's files are, so that they can be linked.
+std::string local_state_base(const configuration& settings);
+
 /// The directory below state.backend.rocksdb.localdir; null: that is not set.
 std::unique_ptr<working_directory> make_state_directory(file_system& files,
                                                         const configuration& settings);

@@ -95,11 +95,13 @@ class node_process {
 public:
   node_process(const node_command_options& options, actors::node& node, file_system& files,
                api::object_loader& loader, std::string job_manager_directory,
-               std::string working_directory, std::string state_directory)
+               std::string working_directory, std::string state_directory,
+               std::string local_state_directory)
       : options_(options), node_(node), files_(files), loader_(loader),
         job_manager_directory_(std::move(job_manager_directory)),
         working_directory_(std::move(working_directory)),
-        state_directory_(std::move(state_directory)) {
+        state_directory_(std::move(state_directory)),
+        local_state_directory_(std::move(local_state_directory)) {
     cluster::register_all_connectors(connectors_, {});
   }
   /// Ends all actors; those that do not end in time may use what is here for ever.
@@ -145,6 +147,7 @@ public:
       wanted.on_registered = [this] { is_registered_ = true; };
       wanted.directory = working_directory_;
       wanted.state_directory = state_directory_;
+      wanted.local_state_directory = local_state_directory_;
       data_network_.emplace(*rpc_, own_address());
       wanted.network = &*data_network_;
       HEADRACE_TRY(wanted.memory_bytes, cluster::managed_memory_bytes(
@@ -217,6 +220,7 @@ private:
   std::string job_manager_directory_;
   std::string working_directory_;
   std::string state_directory_;
+  std::string local_state_directory_;
   graph::connector_registry connectors_;
   std::atomic<bool> is_registered_{false};
   std::unique_ptr<actors::rpc_system> rpc_;
@@ -224,6 +228,41 @@ private:
   std::uint16_t rest_port_ = 0;
   std::optional<cluster::job_manager_process> job_manager_;
   std::optional<cluster::task_manager_process> task_manager_;
+};
+
+/// The directory of local copies of state: one that stays, and that nobody else uses, for a task
+/// manager that has a name; else one that goes with the process.
+class local_state_place {
+public:
+  static result<std::unique_ptr<local_state_place>> make(const node_command_options& options,
+                                                         file_system& files) {
+    auto made = std::make_unique<local_state_place>();
+    const auto& settings = options.settings;
+    if (!has_task_manager(options.role) ||
+        !settings.get_bool("execution.state-recovery.from-local"))
+      return made;
+    const auto base = cluster::local_state_base(settings);
+    const auto name = settings.get_text("taskmanager.resource-id");
+    if (name.empty()) {
+      made->passing_.emplace(files, base, "local_state");
+      made->path_ = made->passing_->path();
+      return made;
+    }
+    made->path_ = base + "/local_state";
+    const auto own = made->path_ + "/" + to_string(cluster::resource_id(name, 0));
+    HEADRACE_CHECK(files.create_directories(own));
+    HEADRACE_TRY(auto lock, directory_lock::take(own, "another task manager has the name `" + name +
+                                                          "`; give this one its own with -D "
+                                                          "taskmanager.resource-id=NAME"));
+    made->lock_.emplace(std::move(lock));
+    return made;
+  }
+  const std::string& path() const { return path_; }
+
+private:
+  std::string path_;
+  std::optional<cluster::working_directory> passing_;
+  std::optional<directory_lock> lock_;
 };
 
 result<int> run(const node_command_options& options, process_signals& signals, file_system& files,
@@ -236,12 +275,16 @@ result<int> run(const node_command_options& options, process_signals& signals, f
   std::optional<directory_lock> lock;
   if (has_job_manager(options.role)) {
     HEADRACE_CHECK(files.create_directories(lasting));
-    HEADRACE_TRY(auto taken, directory_lock::take(lasting));
+    HEADRACE_TRY(auto taken,
+                 directory_lock::take(lasting, "another job manager uses the directory; give this "
+                                               "one its own with -D "
+                                               "high-availability.storageDir=DIRECTORY"));
     lock.emplace(std::move(taken));
   }
   const cluster::working_directory working(files, base, std::string(name_of(options.role)));
   HEADRACE_CHECK(files.create_directories(working.path()));
   const auto state_directory = cluster::make_state_directory(files, options.settings);
+  HEADRACE_TRY(const auto local_state, local_state_place::make(options, files));
 
   api::object_loader loader(files);
   fatal_word fatal;
@@ -254,7 +297,8 @@ result<int> run(const node_command_options& options, process_signals& signals, f
   const auto limit = options.settings.get_duration("cluster.services.shutdown-timeout");
   {
     node_process process(options, *node, files, loader, lasting, working.path(),
-                         state_directory == nullptr ? std::string() : state_directory->path());
+                         state_directory == nullptr ? std::string() : state_directory->path(),
+                         local_state->path());
     HEADRACE_CHECK(process.start());
     bool is_told = false;
     while (!is_told) {

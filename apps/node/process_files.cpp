@@ -9,7 +9,8 @@
 
 namespace headrace::node {
 
-result<directory_lock> directory_lock::take(const std::string& directory) {
+result<directory_lock> directory_lock::take(const std::string& directory,
+                                            const std::string& taken) {
   const auto path = directory + "/lock";
   const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0)
@@ -21,10 +22,7 @@ result<directory_lock> directory_lock::take(const std::string& directory) {
     if (why != EWOULDBLOCK)
       return error(errc::storage_failed,
                    "cannot lock " + path + ": " + std::string(std::strerror(why)));
-    return error(errc::bad_usage,
-                 "another job manager uses the directory; give this one its own with -D "
-                 "high-availability.storageDir=DIRECTORY: " +
-                     directory);
+    return error(errc::bad_usage, taken + ": " + directory);
   }
   return directory_lock(descriptor);
 }

@@ -11,8 +11,9 @@ namespace headrace::node {
 /// A directory that one process at a time may use: held from construction on.
 class directory_lock {
 public:
+  /// @param taken  what to say, before the directory's name, when another process holds it
   /// @errors bad_usage  another process holds it
-  static result<directory_lock> take(const std::string& directory);
+  static result<directory_lock> take(const std::string& directory, const std::string& taken);
   directory_lock(directory_lock&& other) noexcept;
   directory_lock& operator=(directory_lock&&) = delete;
   ~directory_lock();

@@ -58,6 +58,9 @@ public:
                                                         std::uint64_t size_bytes) = 0;
   /// Replaces `to` in one step; the parent directory is synced.
   virtual status rename(const std::string& from, const std::string& to) = 0;
+  /// Gives a file that never changes a second name, without copying it.
+  /// @errors storage_failed  they are on different devices, or `to` is there
+  virtual status link(const std::string& from, const std::string& to) = 0;
   /// Removing what is not there succeeds.
   virtual status remove(const std::string& path) = 0;
   virtual status remove_tree(const std::string& path) = 0;

@@ -238,6 +238,13 @@ public:
     return sync_directory(parent_of(to));
   }
 
+  status link(const std::string& from, const std::string& to) override {
+    if (::link(from.c_str(), to.c_str()) != 0) {
+      return system_failure("cannot link", from + " to " + to, errno);
+    }
+    return {};
+  }
+
   status remove(const std::string& path) override {
     if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) {
       return {};

@@ -42,6 +42,9 @@ const std::vector<option_declaration>& all_options() {
        "After this time a checkpoint that is not complete is given up", 10},
       {"execution.checkpointing.tolerable-failed-checkpoints", integer, "0",
        "How many checkpoints may fail in a row before the job is restarted", 0, 1'000'000},
+      {"execution.state-recovery.from-local", boolean, "true",
+       "Keep a copy of what a task writes into checkpoints on its task manager's disk, and restore "
+       "from that a task that comes back there; RocksDB links its files instead of copying them"},
       {"execution.state-recovery.ignore-unclaimed-state", boolean, "false",
        "Leave out state of a savepoint or checkpoint that the job has no operator for"},
       {"execution.state-recovery.path", text, "",
@@ -141,8 +144,16 @@ const std::vector<option_declaration>& all_options() {
        "Compress batches on their way to other processes; for networks slower than about 1 Gbit/s"},
       {"taskmanager.numberOfTaskSlots", integer, "",
        "Slots that a task manager offers; unset: the number of cores", 1, 1'024},
+      {"taskmanager.resource-id", text, "",
+       "Name of a task manager, its own in the cluster: when it is started again under it, on the "
+       "same machine, it finds its local copies of state; unset: drawn at random, and the copies "
+       "go "
+       "with the process"},
       {"taskmanager.rpc.port", integer, "0",
        "Port of a task manager's messages and data; 0: any free one", 0, 65'535},
+      {"taskmanager.state.local.root-dirs", text, "",
+       "Directory of local copies of state; RocksDB can link its files when they are on the same "
+       "file system; unset: state.backend.rocksdb.localdir, or io.tmp.dirs"},
   };
   return table;
 }

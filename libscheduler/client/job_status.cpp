@@ -19,6 +19,8 @@ vertex_status read_vertex(schema::VertexStatus::Reader in) {
   out.records_out = in.getRecordsOut();
   out.skipped_records = in.getSkippedRecords();
   out.late_records = in.getLateRecords();
+  out.restored_bytes = in.getRestoredBytes();
+  out.restored_local_bytes = in.getRestoredLocalBytes();
   out.busy_share = in.getBusyShare();
   out.back_pressured_share = in.getBackPressuredShare();
   out.idle_share = in.getIdleShare();

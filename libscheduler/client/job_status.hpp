@@ -21,6 +21,8 @@ struct vertex_status {
   std::uint64_t records_out = 0;
   std::uint64_t skipped_records = 0;
   std::uint64_t late_records = 0;
+  std::uint64_t restored_bytes = 0;       ///< by the running attempts
+  std::uint64_t restored_local_bytes = 0; ///< of them, from local copies
   float busy_share = 0; ///< of the time lately, of the subtask with the largest share
   float back_pressured_share = 0;
   float idle_share = 0;

@@ -21,6 +21,8 @@ void write_metrics(schema::TaskMetrics::Builder out, const task_figures& figures
   out.setBytesOut(figures.bytes_out);
   out.setSkippedRecords(figures.skipped_records);
   out.setLateRecords(figures.late_records);
+  out.setRestoredBytes(figures.restored_bytes);
+  out.setRestoredLocalBytes(figures.restored_local_bytes);
   out.setWatermarkMs(figures.watermark_ms);
   out.setBusyUs(figures.busy_us);
   out.setBackPressuredUs(figures.back_pressured_us);

@@ -448,7 +448,9 @@ void job_master_endpoint::report_end() {
   message_builder<schema::Disconnect> farewell;
   write(farewell->initFrom(), job_->id);
   write(farewell->initJob(), job_->id);
-  farewell->setCause("job is over");
+  const bool is_suspended = scheduler_->graph().state() == job_state::suspended;
+  farewell->setCause(is_suspended ? "job is suspended" : "job is over");
+  farewell->setJobGoesOn(is_suspended);
   const auto words = farewell.finish();
   tell(services_->resource_manager, words);
   for (const auto& [id, entry] : executors_)

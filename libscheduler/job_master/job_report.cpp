@@ -13,6 +13,8 @@ task_figures read_figures(schema::TaskMetrics::Reader in, const task_figures& be
   out.records_out = in.getRecordsOut();
   out.skipped_records = in.getSkippedRecords();
   out.late_records = in.getLateRecords();
+  out.restored_bytes = in.getRestoredBytes();
+  out.restored_local_bytes = in.getRestoredLocalBytes();
   out.bytes_in = in.getBytesIn();
   out.bytes_out = in.getBytesOut();
   out.watermark_ms = in.getWatermarkMs();
@@ -72,6 +74,8 @@ void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
       sum.records_out += one.records_out;
       sum.skipped_records += one.skipped_records;
       sum.late_records += one.late_records;
+      sum.restored_bytes += one.restored_bytes;
+      sum.restored_local_bytes += one.restored_local_bytes;
       const auto shares = shares_of(graph.current(task), one);
       most.busy = std::max(most.busy, shares.busy);
       most.back_pressured = std::max(most.back_pressured, shares.back_pressured);
@@ -84,6 +88,8 @@ void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
     entry.setRecordsOut(sum.records_out);
     entry.setSkippedRecords(sum.skipped_records);
     entry.setLateRecords(sum.late_records);
+    entry.setRestoredBytes(sum.restored_bytes);
+    entry.setRestoredLocalBytes(sum.restored_local_bytes);
     entry.setBusyShare(most.busy);
     entry.setBackPressuredShare(most.back_pressured);
     entry.setIdleShare(most.idle);

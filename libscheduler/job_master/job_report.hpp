@@ -24,6 +24,8 @@ struct task_figures {
   std::uint64_t records_out = 0;
   std::uint64_t skipped_records = 0;
   std::uint64_t late_records = 0;
+  std::uint64_t restored_bytes = 0;
+  std::uint64_t restored_local_bytes = 0;
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   std::int64_t watermark_ms = 0;

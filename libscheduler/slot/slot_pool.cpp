@@ -62,7 +62,7 @@ std::vector<slot_assignment> slot_pool::assign() {
   std::vector<std::int32_t> open;
   for (const auto& [shared_slot, since] : wanted_) {
     const auto last = last_.find(shared_slot);
-    const auto before = last == last_.end() ? slots_.end() : slots_.find(last->second);
+    const auto before = last == last_.end() ? slots_.end() : slots_.find(last->second.allocation);
     if (held_slot* held = holder_of(shared_slot)) {
       give(*held, shared_slot, assigned);
     } else if (before != slots_.end() && before->second.shared_slot < 0) {
@@ -71,11 +71,32 @@ std::vector<slot_assignment> slot_pool::assign() {
       open.push_back(shared_slot);
     }
   }
+  return_home(open, assigned);
   spread(open, assigned);
   wanted_.clear();
   std::sort(assigned.begin(), assigned.end(),
             [](const auto& a, const auto& b) { return a.shared_slot < b.shared_slot; });
   return assigned;
+}
+
+/// Gives shared slots idle slots of the task executors that they were on; leaves the others in the
+/// list.
+void slot_pool::return_home(std::vector<std::int32_t>& shared_slots,
+                            std::vector<slot_assignment>& out) {
+  std::map<task_executor_id, std::vector<held_slot*>> idle;
+  for (auto& [allocation, held] : slots_) {
+    if (held.shared_slot < 0)
+      idle[held.slot.executor].push_back(&held);
+  }
+  std::erase_if(shared_slots, [&](std::int32_t shared_slot) {
+    const auto last = last_.find(shared_slot);
+    const auto home = last == last_.end() ? idle.end() : idle.find(last->second.executor);
+    if (home == idle.end() || home->second.empty())
+      return false;
+    give(*home->second.back(), shared_slot, out);
+    home->second.pop_back();
+    return true;
+  });
 }
 
 void slot_pool::spread(const std::vector<std::int32_t>& shared_slots,
@@ -103,7 +124,7 @@ void slot_pool::spread(const std::vector<std::int32_t>& shared_slots,
 
 void slot_pool::give(held_slot& slot, std::int32_t shared_slot, std::vector<slot_assignment>& out) {
   slot.shared_slot = shared_slot;
-  last_[shared_slot] = slot.slot.allocation;
+  last_[shared_slot] = {slot.slot.allocation, slot.slot.executor};
   out.push_back({shared_slot, slot.slot});
 }
 
@@ -111,7 +132,7 @@ slot_pool::held_slot* slot_pool::holder_of(std::int32_t shared_slot) {
   const auto last = last_.find(shared_slot);
   if (last == last_.end())
     return nullptr;
-  const auto held = slots_.find(last->second);
+  const auto held = slots_.find(last->second.allocation);
   return held != slots_.end() && held->second.shared_slot == shared_slot ? &held->second : nullptr;
 }
 

@@ -27,8 +27,9 @@ struct slot_assignment {
 };
 
 /// Holds the slots that a job was given, and hands them to its shared slots. Wanted slots are
-/// assigned all at once, when there is one for each; spread over task executors; a shared slot gets
-/// the one that it had before where that is still there. Pure.
+/// assigned all at once, when there is one for each; a shared slot gets the one that it had before
+/// where that is still there, else one of the task executor that it was on, which may have come
+/// back and has local copies of its state; the rest is spread over task executors. Pure.
 class slot_pool {
 public:
   explicit slot_pool(slot_pool_settings settings) : settings_(settings) {}
@@ -72,6 +73,7 @@ private:
     std::int32_t shared_slot = -1; // -1: idle
     std::int64_t idle_since_ms = 0;
   };
+  void return_home(std::vector<std::int32_t>& shared_slots, std::vector<slot_assignment>& out);
   void spread(const std::vector<std::int32_t>& shared_slots, std::vector<slot_assignment>& out);
   void give(held_slot& slot, std::int32_t shared_slot, std::vector<slot_assignment>& out);
   held_slot* holder_of(std::int32_t shared_slot);
@@ -79,7 +81,11 @@ private:
   slot_pool_settings settings_;
   std::map<allocation_id, held_slot> slots_;
   std::map<std::int32_t, std::int64_t> wanted_; // shared slot → since when
-  std::map<std::int32_t, allocation_id> last_;  // what each shared slot had
+  struct place {
+    allocation_id allocation;
+    task_executor_id executor;
+  };
+  std::map<std::int32_t, place> last_; // what each shared slot had
   std::int32_t available_ = 0;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libstate/keyed/keyed_table.hpp"
+#include "libstate/storage/local_first_files.hpp"
 #include "libstate/storage/state_stream.hpp"
 #include "libgraph/data/buffer.hpp"
 #include "libgraph/function/state.hpp"
@@ -42,6 +43,12 @@ struct keyed_backend_setup {
   std::shared_ptr<graph::memory_budget> budget; ///< may be null: not counted
   std::string local_directory; ///< of this one alone, for backends with files of their own
   std::string name;            ///< unique in the subtask; part of the names of shared files
+  /// Where `restore` finds local copies of what is stored, and stays until then; null: nowhere.
+  local_first_files* local_first = nullptr;
+
+  headrace::file_system& restored_files() const {
+    return local_first != nullptr ? *local_first : *files;
+  }
 };
 
 /// The keyed state of one operator in one subtask: tables by name, user handles, snapshots.

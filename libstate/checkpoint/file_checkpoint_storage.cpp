@@ -94,7 +94,8 @@ public:
     }
     return output_.get();
   }
-  result<std::unique_ptr<state_output>> create_shared(const std::string& name) override {
+  result<std::unique_ptr<state_output>>
+  create_shared(const std::string& name, const std::string& /*local_source*/) override {
     HEADRACE_CHECK(files_->create_directories(shared_directory_));
     return file_state_output::create(*files_, shared_directory_ + "/" + name_ + "-" + name);
   }

@@ -72,7 +72,7 @@ status heap_backend::restore_one(const keyed_state_handle& handle) {
   if (handle.format != "canonical")
     return error(errc::incompatible_state, "snapshot is of another backend: " + handle.format +
                                                ", in " + handle.segment.path);
-  HEADRACE_TRY(const auto reader, snapshot_reader::open(*setup_.files, handle.segment));
+  HEADRACE_TRY(const auto reader, snapshot_reader::open(setup_.restored_files(), handle.segment));
   const auto& header = reader->header();
   HEADRACE_CHECK(check_keys(header, setup_.key, setup_.max_parallelism, handle.segment.path));
   std::vector<state_entry*> entries;

@@ -39,21 +39,25 @@ result<std::uint32_t> generation_of(const std::string& family, const std::string
                                            family + "`, in " + path);
 }
 
-result<native_snapshot> fetch_into(file_system& files, const keyed_state_handle& handle,
-                                   const std::string& directory) {
-  HEADRACE_TRY(auto what, read_native(files, handle));
+result<native_snapshot> fetch_into(const keyed_backend_setup& setup,
+                                   const keyed_state_handle& handle, const std::string& directory) {
+  HEADRACE_TRY(auto what, read_native(setup.restored_files(), handle));
   HEADRACE_CHECK(make_local_directories(directory));
-  for (std::size_t i = 0; i < handle.shared.size(); ++i)
-    HEADRACE_CHECK(download(files, handle.shared[i], what.checksums[i], directory));
+  for (std::size_t i = 0; i < handle.shared.size(); ++i) {
+    const auto& from = handle.shared[i];
+    HEADRACE_CHECK(setup.local_first != nullptr
+                       ? take_over(*setup.local_first, from, what.checksums[i], directory)
+                       : download(*setup.files, from, what.checksums[i], directory));
+  }
   HEADRACE_CHECK(write_local(directory + "/" + what.manifest_name, what.manifest));
   HEADRACE_CHECK(write_local(directory + "/CURRENT", what.manifest_name + "\n"));
   return what;
 }
 
 /// Puts the files of a native snapshot into a directory, as a database that can be opened.
-result<native_snapshot> fetch(file_system& files, const keyed_state_handle& handle,
+result<native_snapshot> fetch(const keyed_backend_setup& setup, const keyed_state_handle& handle,
                               const std::string& directory) {
-  auto fetched = fetch_into(files, handle, directory);
+  auto fetched = fetch_into(setup, handle, directory);
   if (!fetched)
     remove_local_directory(directory);
   return fetched;
@@ -96,7 +100,7 @@ status rocksdb_backend::restore(const std::vector<keyed_state_handle>& handles) 
 }
 
 status rocksdb_backend::restore_base(const keyed_state_handle& handle) {
-  HEADRACE_TRY(const auto what, fetch(*setup_.files, handle, setup_.local_directory));
+  HEADRACE_TRY(const auto what, fetch(setup_, handle, setup_.local_directory));
   HEADRACE_CHECK(check_keys(what.header, setup_.key, setup_.max_parallelism, handle.segment.path));
   std::vector<rocksdb_instance::family> families;
   for (std::size_t i = 0; i < what.states.size(); ++i) {
@@ -172,7 +176,7 @@ private:
 status rocksdb_backend::import_native(const keyed_state_handle& handle, std::size_t number) {
   // Beside the own directory, as RocksDB takes what lies in it for its own.
   const auto directory = setup_.local_directory + ".import-" + std::to_string(number);
-  HEADRACE_TRY(const auto what, fetch(*setup_.files, handle, directory));
+  HEADRACE_TRY(const auto what, fetch(setup_, handle, directory));
   HEADRACE_CHECK(check_keys(what.header, setup_.key, setup_.max_parallelism, handle.segment.path));
   std::vector<rocksdb_instance::family> families;
   std::vector<state_entry> sources;
@@ -250,7 +254,7 @@ private:
 };
 
 status rocksdb_backend::restore_canonical(const keyed_state_handle& handle) {
-  HEADRACE_TRY(const auto reader, snapshot_reader::open(*setup_.files, handle.segment));
+  HEADRACE_TRY(const auto reader, snapshot_reader::open(setup_.restored_files(), handle.segment));
   const auto& header = reader->header();
   HEADRACE_CHECK(check_keys(header, setup_.key, setup_.max_parallelism, handle.segment.path));
   std::vector<state_entry*> entries;

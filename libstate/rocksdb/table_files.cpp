@@ -112,6 +112,42 @@ status write_local(const std::string& path, byte_view content) {
   return to_status(file->Close(), "close " + path);
 }
 
+/// Reads all of a local file. @errors corrupt_snapshot  it is not what was stored
+status verify_local(const std::string& path, std::uint64_t size_bytes, std::uint64_t checksum) {
+  HEADRACE_TRY(const auto file, open_local(path));
+  byte_string piece;
+  std::uint64_t found = 0;
+  std::uint64_t done = 0;
+  do {
+    HEADRACE_CHECK(read_piece(*file, piece, path));
+    if (!piece.empty())
+      found = checksum_of(piece, found);
+    done += piece.size();
+  } while (piece.size() == table_piece_bytes && done < size_bytes);
+  if (done == size_bytes && found == checksum)
+    return {};
+  return error(errc::corrupt_snapshot, "local copy is not what was stored: " + path + ", " +
+                                           std::to_string(done) + " bytes of " +
+                                           std::to_string(size_bytes));
+}
+
+status take_over(local_first_files& files, const shared_file& from, std::uint64_t checksum,
+                 const std::string& directory) {
+  const auto local = files.local_path(from.segment.path);
+  if (local && from.segment.offset == 0) {
+    auto verified = scratch_env().FileExists(*local).ok()
+                        ? verify_local(*local, from.segment.size_bytes, checksum)
+                        : error(errc::file_not_found, "no such file: " + *local);
+    if (!verified)
+      files.refuse(from.segment.path, verified.error());
+    else if (scratch_env().LinkFile(*local, directory + "/" + from.name).ok()) {
+      files.count_local(from.segment.size_bytes);
+      return {};
+    }
+  }
+  return download(files, from, checksum, directory);
+}
+
 status download(file_system& files, const shared_file& from, std::uint64_t checksum,
                 const std::string& directory) {
   const auto corrupt = [&](const std::string& what) {
@@ -156,14 +192,15 @@ result<uploaded_files::uploaded> uploaded_files::upload(checkpoint_id checkpoint
     const auto known = entries_.find(table.name);
     if (known != entries_.end() && target.shares(known->second.file.segment.path)) {
       known->second.undecided.insert(checkpoint);
+      target.use_shared(known->second.file.segment.path, directory + "/" + table.name);
       out.files.push_back(known->second.file);
       out.checksums.push_back(known->second.checksum);
       continue;
     }
     lock.unlock();
-    HEADRACE_TRY(const auto file, target.create_shared(owner + "-" + table.name));
-    HEADRACE_TRY(const auto checksum,
-                 copy_out(directory + "/" + table.name, table.size_bytes, *file, is_canceled));
+    const auto local = directory + "/" + table.name;
+    HEADRACE_TRY(const auto file, target.create_shared(owner + "-" + table.name, local));
+    HEADRACE_TRY(const auto checksum, copy_out(local, table.size_bytes, *file, is_canceled));
     HEADRACE_CHECK(file->finish());
     shared_file written{table.name, {file->path(), 0, table.size_bytes}};
     if (target.shares(file->path())) { // else the target keeps it to itself

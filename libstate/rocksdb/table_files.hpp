@@ -2,6 +2,7 @@
 
 #include "libstate/handle/state_handle.hpp"
 #include "libstate/rocksdb/snapshot_cut.hpp"
+#include "libstate/storage/local_first_files.hpp"
 #include "libstate/storage/state_stream.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/ids.hpp"
@@ -29,6 +30,11 @@ status write_local(const std::string& path, byte_view content);
 /// @errors corrupt_snapshot, storage_failed, storage_full
 status download(file_system& files, const shared_file& from, std::uint64_t checksum,
                 const std::string& directory);
+
+/// The same, but links a local copy into the directory where there is a right one.
+/// @errors corrupt_snapshot, storage_failed, storage_full
+status take_over(local_first_files& files, const shared_file& from, std::uint64_t checksum,
+                 const std::string& directory);
 
 /// The table files of one database that are on the checkpoints' storage. They never change, so that
 /// each is written once, and later snapshots of the same database name it again.

@@ -33,7 +33,11 @@ public:
   virtual result<state_output*> output() = 0;
   /// A file that later checkpoints may share. `name` is unique in the subtask; the same file of the
   /// same attempt has the same path in each checkpoint, so writing it again changes nothing.
-  virtual result<std::unique_ptr<state_output>> create_shared(const std::string& name) = 0;
+  /// @param local_source  a local file that never changes and that this will be a copy of; or empty
+  virtual result<std::unique_ptr<state_output>> create_shared(const std::string& name,
+                                                              const std::string& local_source) = 0;
+  /// The snapshot names a shared file that is stored already; `local_source` as above.
+  virtual void use_shared(const std::string& /*path*/, const std::string& /*local_source*/) {}
   /// Whether a file is one of those that this job's checkpoints share. Another job's may go any
   /// time; a savepoint shares none.
   virtual bool shares(const std::string& path) const = 0;

@@ -4,10 +4,13 @@
 #include "libstate/handle/subtask_state_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
+#include <utility>
+
 namespace headrace::task {
 
 result<state::task_state_snapshot> write_snapshot(chain_snapshot& content,
-                                                  const snapshot_order& order, file_system& files) {
+                                                  const snapshot_order& order, file_system& files,
+                                                  state::local_copies* copies) {
   if (content.is_empty())
     return state::task_state_snapshot{};
   const auto storage = state::make_file_checkpoint_storage(files, {}, {}); // only to open a part
@@ -19,6 +22,8 @@ result<state::task_state_snapshot> write_snapshot(chain_snapshot& content,
                                           {order.attempt.vertex, order.attempt.subtask,
                                            order.attempt.attempt, order.attempt.generation},
                                           is_savepoint));
+  if (copies != nullptr && !is_savepoint)
+    target = copies->copy(std::move(target), content.checkpoint());
   HEADRACE_TRY(auto written, content.run(*target));
   HEADRACE_CHECK(target->finish());
   return written;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libtask/operator/chain_snapshot.hpp"
+#include "libstate/checkpoint/local_copies.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/message/message.hpp"
 #include "schema/checkpoint.capnp.h"
@@ -22,8 +23,10 @@ struct snapshot_order {
 
 /// Writes a snapshot into the subtask's file of its checkpoint. May block and take long: on an
 /// executor. What fails leaves no file. @errors storage_failed, storage_full
+/// @param copies  where a local copy of a checkpoint goes; null: nowhere
 result<state::task_state_snapshot> write_snapshot(chain_snapshot& content,
-                                                  const snapshot_order& order, file_system& files);
+                                                  const snapshot_order& order, file_system& files,
+                                                  state::local_copies* copies);
 
 /// What the subtask tells the checkpoint coordinator of it.
 message<schema::AcknowledgeCheckpoint> acknowledge(const state::task_state_snapshot& written,

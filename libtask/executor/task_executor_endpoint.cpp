@@ -26,6 +26,8 @@ void task_executor_endpoint::answer_messages() {
     const auto job = read_id<job_id>(view->getJob().getHigh() == 0 && view->getJob().getLow() == 0
                                          ? view->getFrom()
                                          : view->getJob());
+    if (const auto known = jobs_.find(job); known != jobs_.end())
+      known->second->is_over = !view->getJobGoesOn();
     lose_job(job, view->getCause().cStr(), true);
   });
   on_ask<schema::LeaveCluster, schema::Acknowledge>([this](const auto& order, auto back) {
@@ -99,6 +101,7 @@ void task_executor_endpoint::on_start() {
   unregistered_since_us_ = now_us();
   find_manager();
   after(settings_.heartbeat_interval, [this] { beat(); });
+  after(settings_.local_state_patience, [this] { drop_unused_local_state(); });
   take_links();
 }
 

@@ -37,6 +37,8 @@ struct task_executor_settings {
   std::string cache_directory;    ///< for artifacts
   /// For state backends with local files, below it: one a task executor.
   std::string state_directory;
+  /// For local copies of snapshots, of this task executor alone; empty: none are kept.
+  std::string local_state_directory;
   std::uint64_t state_memory_bytes = 0;             ///< of such backends together; 0: a default
   std::shared_ptr<actors::leader_retrieval> leader; ///< finds the resource manager
   /// Called in the executor's turn each time that it has registered; may be empty.
@@ -50,6 +52,8 @@ struct task_executor_settings {
   std::chrono::milliseconds registration_timeout{300'000};
   /// A task that does not end so long after it was canceled ends the process; 0: never.
   std::chrono::milliseconds cancellation_timeout{180'000};
+  /// A job that has left without a word may come back to its local copies for so long.
+  std::chrono::milliseconds local_state_patience{600'000};
   std::uint64_t artifact_bytes_max = std::uint64_t{2} << 30U;
   wire_options wire; ///< how batches go to other processes
   std::chrono::milliseconds connection_idle_timeout{30'000};
@@ -120,6 +124,10 @@ private:
                   const result<message<schema::OfferSlotsReply>>& answer);
   void lose_job(job_id job, const std::string& cause, bool is_end = false);
   void forget_job_if_unused(job_id job);
+  /// Removes the local copies of a job's state.
+  void drop_local_state(job_id job);
+  /// The same of jobs that were here, and have not come back for long.
+  void drop_unused_local_state();
 
   // --- tasks (task_executor_tasks.cpp)
   void submit(const message<schema::SubmitTask>& request,

@@ -13,6 +13,7 @@ struct task_executor_endpoint::job_entry {
   bool is_registering = false;
   bool is_offering = false;  ///< an offer of slots has no answer yet
   bool offers_again = false; ///< slots were allocated meanwhile
+  bool is_over = false;      ///< its job master has said so: nothing of it is needed any more
   std::int64_t heard_us = 0;
   std::int64_t unregistered_since_us = 0;
   std::shared_ptr<const graph::job_code> code; ///< once loaded

@@ -348,14 +348,48 @@ void task_executor_endpoint::lose_job(job_id job, const std::string& cause, bool
     farewell->setCause("task executor has lost the job master: " + cause);
     tell(at->second->master, farewell.finish(), at->second->token);
   }
+  const bool is_over = at->second->is_over;
   for (const auto& slot : slots_.of_job(job))
     free_slot(slot.allocation, (is_end ? "job master left: " : "job master lost: ") + cause);
+  if (!is_over)
+    after(settings_.local_state_patience, [this] { drop_unused_local_state(); });
   forget_job_if_unused(job);
 }
 
 void task_executor_endpoint::forget_job_if_unused(job_id job) {
-  if (!tasks_of_job_.contains(job) && slots_.of_job(job).empty())
-    jobs_.erase(job);
+  const auto at = jobs_.find(job);
+  if (at == jobs_.end() || tasks_of_job_.contains(job) || !slots_.of_job(job).empty())
+    return;
+  if (at->second->is_over)
+    drop_local_state(job);
+  jobs_.erase(at);
+}
+
+void task_executor_endpoint::drop_local_state(job_id job) {
+  if (settings_.local_state_directory.empty())
+    return;
+  run_blocking<status>(
+      [&files = around_.files, path = settings_.local_state_directory + "/" + to_string(job)] {
+        return files.remove_tree(path);
+      },
+      [this](const status& removed) {
+        if (!removed)
+          log().warn("local copies of state stay", {{"cause", to_string(removed.error())}});
+      });
+}
+
+void task_executor_endpoint::drop_unused_local_state() {
+  if (settings_.local_state_directory.empty())
+    return;
+  run_blocking<result<std::vector<file_info>>>(
+      [&files = around_.files, path = settings_.local_state_directory] { return files.list(path); },
+      [this](const result<std::vector<file_info>>& found) {
+        for (const auto& one : found ? *found : std::vector<file_info>()) {
+          const auto job = parse_id<job_tag>(one.path.substr(one.path.rfind('/') + 1));
+          if (job && !jobs_.contains(*job))
+            drop_local_state(*job);
+        }
+      });
 }
 
 } // namespace headrace::task

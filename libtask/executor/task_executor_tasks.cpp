@@ -16,6 +16,8 @@ void write_metrics(schema::TaskMetrics::Builder out, const task_metrics& counted
   out.setBytesOut(counted.bytes_out.value());
   out.setSkippedRecords(counted.skipped_records.value());
   out.setLateRecords(counted.late_records.value());
+  out.setRestoredBytes(counted.restored_bytes.value());
+  out.setRestoredLocalBytes(counted.restored_local_bytes.value());
   out.setWatermarkMs(counted.watermark_ms.value());
   const auto times = counted.times.read(now_us);
   out.setBusyUs(times.busy_us);
@@ -98,7 +100,7 @@ void task_executor_endpoint::start(const execution_attempt_id& attempt,
   auto child = std::make_unique<subtask>(
       subtask_environment{around_.files, around_.connectors, around_.factories, around_.directory,
                           settings_.state_directory + "/" + to_string(settings_.id),
-                          settings_.wire},
+                          settings_.local_state_directory, settings_.wire},
       task.what, std::move(code), backend, memory == memory_.end() ? nullptr : memory->second,
       task.metrics, self_ref());
   task.what.state = {}; // the subtask has it now

@@ -11,8 +11,10 @@ struct task_metrics {
   counter records_out;
   counter bytes_in;
   counter bytes_out;
-  counter skipped_records; ///< malformed ones left out by option
-  counter late_records;    ///< dropped by windows
+  counter skipped_records;      ///< malformed ones left out by option
+  counter late_records;         ///< dropped by windows
+  counter restored_bytes;       ///< that were read to restore this attempt
+  counter restored_local_bytes; ///< of them, from local copies
   gauge watermark_ms;
   task_times times;
 };

@@ -139,30 +139,45 @@ void operator_chain::link(const graph::job_vertex& vertex) {
 
 status operator_chain::restore(state::state_backend& backend,
                                const state::task_state_snapshot& from,
-                               const std::string& local_directory) {
+                               const std::string& local_directory,
+                               state::local_first_files& local_first) {
+  static const state::operator_subtask_state nothing;
   for (auto& one : nodes_) {
     const auto stored = from.operators.find(one->id);
-    one->plain = std::make_unique<state::operator_state_backend>();
-    if (stored != from.operators.end() && !stored->second.managed.empty())
-      HEADRACE_CHECK(one->plain->restore(stored->second.managed, context_.files));
-    const auto key = one->op->key_schema();
-    if (!key)
-      continue;
-    state::keyed_backend_setup setup{
-        *key,
-        context_.max_parallelism,
-        graph::key_groups_of(context_.subtask, context_.max_parallelism, context_.parallelism),
-        &context_.time,
-        &context_.files,
-        context_.memory,
-        local_directory.empty() ? std::string() : local_directory + "/" + to_string(one->id),
-        to_string(one->id)};
-    HEADRACE_TRY(one->keyed, backend.make(std::move(setup)));
-    HEADRACE_CHECK(one->keyed->restore(stored == from.operators.end()
-                                           ? std::vector<state::keyed_state_handle>()
-                                           : stored->second.keyed));
+    const auto& state = stored == from.operators.end() ? nothing : stored->second;
+    auto restored = restore(*one, backend, state, local_directory, local_first);
+    // What was read of a copy that turns out to be wrong is forgotten, all of it.
+    while (!restored && !restored.error().has(errc::incompatible_state) &&
+           local_first.refuse_opened(restored.error()))
+      restored = restore(*one, backend, state, local_directory, local_first);
+    HEADRACE_CHECK(std::move(restored));
   }
   return {};
+}
+
+status operator_chain::restore(node& one, state::state_backend& backend,
+                               const state::operator_subtask_state& from,
+                               const std::string& local_directory,
+                               state::local_first_files& local_first) {
+  one.keyed.reset();
+  one.plain = std::make_unique<state::operator_state_backend>();
+  if (!from.managed.empty())
+    HEADRACE_CHECK(one.plain->restore(from.managed, local_first));
+  const auto key = one.op->key_schema();
+  if (!key)
+    return {};
+  state::keyed_backend_setup setup{
+      *key,
+      context_.max_parallelism,
+      graph::key_groups_of(context_.subtask, context_.max_parallelism, context_.parallelism),
+      &context_.time,
+      &context_.files,
+      context_.memory,
+      local_directory.empty() ? std::string() : local_directory + "/" + to_string(one.id),
+      to_string(one.id),
+      &local_first};
+  HEADRACE_TRY(one.keyed, backend.make(std::move(setup)));
+  return one.keyed->restore(from.keyed);
 }
 
 status operator_chain::open(bool may_drop_state) {

@@ -46,8 +46,10 @@ public:
 
   /// Makes the state of each operator and restores it. May block: the one call that is made on an
   /// executor thread, before anything else.
+  /// @param local_directory  for backends with files of their own
+  /// @param local_first      knows local copies; a wrong one is refused, and what is stored is read
   status restore(state::state_backend& backend, const state::task_state_snapshot& from,
-                 const std::string& local_directory);
+                 const std::string& local_directory, state::local_first_files& local_first);
   status open(bool may_drop_state = false);
 
   // --- input for the head: one at a time, when drained
@@ -99,6 +101,9 @@ private:
   struct pending_snapshot;
   operator_chain(const operator_context& context, chain_results& results);
 
+  status restore(node& one, state::state_backend& backend,
+                 const state::operator_subtask_state& from, const std::string& local_directory,
+                 state::local_first_files& local_first);
   void link(const graph::job_vertex& vertex);
   void push(std::size_t to, std::int32_t input, graph::stream_element element);
   status take_next(std::size_t index);

@@ -18,7 +18,14 @@ subtask::subtask(subtask_environment around, task_description what,
     : around_(around), what_(std::move(what)), code_(std::move(code)), backend_(std::move(backend)),
       memory_(memory == nullptr ? nullptr : std::make_shared<task_memory>(std::move(memory))),
       metrics_(std::move(metrics)), task_executor_(std::move(task_executor)),
-      producers_(what_.channels().size()) {}
+      producers_(what_.channels().size()) {
+  if (!around_.local_state_directory.empty())
+    copies_ = std::make_shared<headrace::state::local_copies>(
+        around_.files,
+        around_.local_state_directory + "/" + to_string(what_.job.id) + "/" +
+            to_string(what_.attempt.vertex) + "-" + std::to_string(what_.attempt.subtask),
+        what_.job.checkpoint_directory);
+}
 
 subtask::~subtask() = default;
 
@@ -101,24 +108,58 @@ result<std::vector<std::unique_ptr<result_partition>>> subtask::make_partitions(
 
 void subtask::restore() {
   // The chain is not touched here until the step has returned.
-  auto outcome = std::make_shared<status>();
+  struct outcome {
+    status done;
+    headrace::state::restore_tally read;
+  };
+  auto restored = std::make_shared<outcome>();
+  const auto began_us = now_us();
   run_blocking(
-      [chain = task_->shared_chain(), outcome, backend = backend_, from = std::move(what_.state),
+      [chain = task_->shared_chain(), restored, backend = backend_, from = std::move(what_.state),
+       checkpoint = what_.restored_checkpoint, copies = copies_, &files = around_.files,
        directory = around_.state_directory + "/" + to_string(what_.job.id) + "/" +
                    to_string(what_.attempt)] {
         try {
-          *outcome = chain->restore(*backend, from, directory);
+          const auto read =
+              copies != nullptr
+                  ? copies->restoring()
+                  : std::make_unique<headrace::state::local_first_files>(files, "", "");
+          restored->done = chain->restore(*backend, from, directory, *read);
+          restored->read = read->tally();
+          if (copies != nullptr && restored->done)
+            copies->on_restored(checkpoint, from);
         } catch (const std::exception& failure) {
-          *outcome = error(errc::internal, failure.what());
+          restored->done = error(errc::internal, failure.what());
         }
       },
-      [this, outcome] {
+      [this, restored, began_us] {
         guarded([&]() -> status {
-          HEADRACE_CHECK(std::move(*outcome));
+          tell_restored(restored->read, began_us);
+          HEADRACE_CHECK(std::move(restored->done));
           open();
           return {};
         });
       });
+}
+
+void subtask::tell_restored(const headrace::state::restore_tally& read, std::int64_t began_us) {
+  for (const auto& one : read.refusals) {
+    const std::initializer_list<log_field> about = {
+        {"task", what_.display_name()}, {"file", one.path}, {"cause", to_string(one.why)}};
+    if (one.why.has(errc::file_not_found))
+      log().info("no local copy of state, the stored file is read", about);
+    else
+      log().warn("local copy of state is refused, the stored file is read", about);
+  }
+  metrics_->restored_bytes.add(read.bytes);
+  metrics_->restored_local_bytes.add(read.local_bytes);
+  if (what_.restored_checkpoint != 0)
+    log().info("state restored", {{"task", what_.display_name()},
+                                  {"checkpoint", std::to_string(what_.restored_checkpoint)},
+                                  {"bytes", std::to_string(read.bytes)},
+                                  {"local_bytes", std::to_string(read.local_bytes)},
+                                  {"copies_refused", std::to_string(read.refused)},
+                                  {"ms", std::to_string((now_us() - began_us) / 1000)}});
 }
 
 void subtask::open() {
@@ -223,11 +264,15 @@ void subtask::take(const task_control& control) {
             trigger->barrier.checkpoint,
             error(errc::checkpoint_declined, "task is not running yet: " + what_.display_name())});
     } else if (const auto* done = std::get_if<checkpoint_completed>(&control.content)) {
-      if (opened_)
+      if (opened_) {
         HEADRACE_CHECK(task_->complete_checkpoint(done->checkpoint));
+        prune_copies(done->checkpoint, true);
+      }
     } else if (const auto* aborted = std::get_if<checkpoint_aborted>(&control.content)) {
-      if (opened_)
+      if (opened_) {
         HEADRACE_CHECK(task_->abort_checkpoint(aborted->checkpoint));
+        prune_copies(aborted->checkpoint, false);
+      }
     } else if (const auto* event = std::get_if<operator_event>(&control.content)) {
       HEADRACE_CHECK(task_->chain().on_event(event->to, event->event));
     } else if (const auto* lost = std::get_if<partition_lost>(&control.content)) {
@@ -330,14 +375,17 @@ void subtask::write_snapshot(stream_task::taken_snapshot taken) {
       error(errc::internal, "snapshot was not run"));
   const auto started_us = now_us();
   run_blocking(
-      [content, order, written, &files = around_.files] {
+      [content, order, written, copies = copies_, &files = around_.files] {
         try {
-          *written = task::write_snapshot(*content, order, files);
+          *written = task::write_snapshot(*content, order, files, copies.get());
         } catch (const std::exception& failure) {
           *written = error(errc::storage_failed, failure.what());
         }
       },
       [this, checkpoint, order, written, started_us]() mutable {
+        if (auto failure = copies_ == nullptr ? std::nullopt : copies_->take_failure())
+          log().warn("snapshot has no local copy",
+                     {{"task", what_.display_name()}, {"cause", to_string(*failure)}});
         if (!*written) {
           report(snapshot_declined{checkpoint, std::move(*written).error()});
           return;
@@ -345,6 +393,19 @@ void subtask::write_snapshot(stream_task::taken_snapshot taken) {
         order.asynchronous_us = now_us() - started_us;
         report(snapshot_acknowledged{acknowledge(**written, checkpoint, order)});
       });
+}
+
+void subtask::prune_copies(checkpoint_id checkpoint, bool is_completed) {
+  if (copies_ == nullptr || copies_->is_empty())
+    return;
+  run_blocking(
+      [copies = copies_, checkpoint, is_completed] {
+        if (is_completed)
+          copies->on_completed(checkpoint);
+        else
+          copies->on_aborted(checkpoint);
+      },
+      [] {});
 }
 
 void subtask::set_alarm() {

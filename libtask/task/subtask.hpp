@@ -6,6 +6,7 @@
 #include "libtask/task/task_description.hpp"
 #include "libtask/task/task_mail.hpp"
 #include "libstate/backend/keyed_backend.hpp"
+#include "libstate/checkpoint/local_copies.hpp"
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/function/function.hpp"
 #include "libactors/rpc/endpoint.hpp"
@@ -27,7 +28,9 @@ struct subtask_environment {
   const operator_factories& factories;
   exchange_directory& directory;
   std::string state_directory; ///< for backends with local files; each attempt has its own below
-  wire_options wire;           ///< how batches go to other processes
+  /// For local copies of snapshots, each subtask has its own below; empty: none are kept.
+  std::string local_state_directory;
+  wire_options wire; ///< how batches go to other processes
 };
 
 /// One running subtask: an actor whose mailbox is the task's. Control mail (cancel, credit, events,
@@ -71,6 +74,7 @@ private:
   result<std::vector<std::unique_ptr<result_partition>>> make_partitions() const;
   operator_context make_context();
   void restore();
+  void tell_restored(const headrace::state::restore_tally& read, std::int64_t began_us);
   void open();
   void take(const task_control& control);
   void take(remote_data& data);
@@ -85,6 +89,7 @@ private:
   void note_first_rows();
   std::unique_ptr<exchange_channel> consumer_of(attach_consumer& asked);
   void write_snapshot(stream_task::taken_snapshot taken);
+  void prune_copies(checkpoint_id checkpoint, bool is_completed);
   void set_alarm();
   void begin_closing(task_state outcome, error cause);
   void end_if_closed();
@@ -100,6 +105,7 @@ private:
   std::shared_ptr<task_memory> memory_;
   std::shared_ptr<task_metrics> metrics_;
   actors::actor_ref task_executor_;
+  std::shared_ptr<headrace::state::local_copies> copies_; ///< null: none are kept
   std::unique_ptr<stream_task> task_;
   std::unordered_map<result_id, std::uint32_t> partition_by_result_;
   std::vector<producer_link> producers_; ///< by channel

@@ -14,6 +14,8 @@
 #include "libactors/rpc/node.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <limits>
 #include <map>
 #include <memory>
@@ -110,6 +112,9 @@ private:
   std::optional<savepoint_trigger_id> trigger_;
 };
 
+/// Whether a file is a local copy of state.
+bool is_copy(const std::string& path) { return path.find("/local_state/") != std::string::npos; }
+
 /// Disturbs a running cluster.
 class disturber {
 public:
@@ -133,6 +138,10 @@ public:
   }
 
   void disturb() {
+    if (options_.kills_task_executors) {
+      restart_task_executor();
+      return;
+    }
     switch (random_.below(options_.restarts_job_manager ? 4 : 3)) {
     case 0:
       faults_.throw_next = true;
@@ -141,8 +150,7 @@ public:
       kill("subtask");
       return;
     case 2:
-      if (kill("task_executor"))
-        cluster_.start_task_executor();
+      restart_task_executor();
       return;
     default:
       ++job_manager_restarts_;
@@ -152,15 +160,39 @@ public:
   }
 
 private:
-  bool kill(std::string_view kind) {
+  void restart_task_executor() {
+    const auto killed = kill("task_executor");
+    if (!killed)
+      return;
+    if (options_.damages_copies)
+      damage_copies();
+    cluster_.restart_task_executor(*killed);
+  }
+
+  /// Changes a byte of each.
+  void damage_copies() {
+    for (const auto& path : files_.paths()) {
+      auto content = is_copy(path) ? files_.at(path) : byte_string();
+      if (content.empty())
+        continue;
+      content[content.size() / 2] = static_cast<char>(content[content.size() / 2] ^ 1);
+      files_.put(path, std::move(content));
+    }
+  }
+
+  /// @returns the name of the actor that was killed
+  std::optional<std::string> kill(std::string_view kind) {
     std::vector<std::string> names;
     for (const auto& each : node_.actors().snapshot(node_.environment().time.now_us()))
       if (each.kind == kind && each.state == actors::actor_state::running)
         names.push_back(each.name);
     if (names.empty())
-      return false;
+      return std::nullopt;
     std::sort(names.begin(), names.end());
-    return node_.kill({node_.environment().node, names[random_.below(names.size())], 0});
+    auto chosen = names[random_.below(names.size())];
+    if (!node_.kill({node_.environment().node, chosen, 0}))
+      return std::nullopt;
+    return chosen;
   }
 
   actors::deterministic_node& node_;
@@ -267,6 +299,24 @@ std::string run_on(scheduler::job_client& client, testing_loader& loader,
 
 } // namespace
 
+namespace {
+
+/// Of the restart that has read the most so far.
+void note_restored_bytes(const scheduler::job_status& status, run_outcome& out) {
+  std::uint64_t bytes = 0;
+  std::uint64_t local_bytes = 0;
+  for (const auto& vertex : status.vertices) {
+    bytes += vertex.restored_bytes;
+    local_bytes += vertex.restored_local_bytes;
+  }
+  if (bytes < out.restored_bytes)
+    return;
+  out.restored_bytes = bytes;
+  out.restored_local_bytes = local_bytes;
+}
+
+} // namespace
+
 windowed_input make_windowed_input(int files, int rows) {
   windowed_input out;
   const auto random = make_seeded_random(42);
@@ -316,11 +366,18 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
   testing_loader loader(job->code);
   const auto random = make_seeded_random(options.seed);
   actors::node_options node_options;
-  if (wants_log())
-    node_options.log = logger::to("", log_level::debug);
+  const auto refused = std::make_shared<std::atomic<bool>>(false);
+  node_options.log = logger::to(
+      [refused, is_wanted = wants_log()](log_level, std::string_view line) {
+        if (line.find("local copy of state is refused") != std::string_view::npos)
+          *refused = true;
+        if (is_wanted)
+          std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data());
+      },
+      wants_log() ? log_level::debug : log_level::warn);
   const auto node = actors::make_deterministic_node(options.seed, node_options);
   const scratch_directory scratch; // databases do not lie in memory
-  testing_processes cluster(*node, files, loader, {3, 2, scratch.path()});
+  testing_processes cluster(*node, files, loader, {options.task_executors, 2, scratch.path()});
   if (const auto started = cluster.start(); !started) {
     out.failure = to_string(started.error());
     return out;
@@ -365,6 +422,7 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
     }
     if (status->restored_checkpoint > 0)
       restored.insert(status->restored_checkpoint);
+    note_restored_bytes(*status, out);
     if (!is_stopped && !stop && status->last_checkpoint >= stop_after)
       stop.emplace(cluster.client(), job->graph.id, *random, options.drains);
     if (stop) {
@@ -410,6 +468,12 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
     out.failure = "the job did not end within its steps";
   out.restored_checkpoints = static_cast<int>(restored.size());
   out.steps = node->steps();
+  out.has_refused_copies = *refused;
+  for (int i = 0; i < 20'000; ++i)
+    if (!node->run_once() && !node->advance_to_next_timer())
+      break;
+  for (const auto& path : files.paths())
+    out.copies_left += is_copy(path) ? 1 : 0;
   out.job_manager_restarts = disturb.job_manager_restarts();
   if (!options.collect)
     read_output(files, input, out);

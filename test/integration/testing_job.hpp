@@ -40,7 +40,11 @@ struct run_options {
   /// Stops the job with a savepoint in the middle, and runs it on from that with so many subtasks;
   /// 0: does not.
   int restored_parallelism = 0;
-  bool drains = false; ///< and lets event time end before the savepoint
+  bool drains = false;    ///< and lets event time end before the savepoint
+  int task_executors = 3; ///< of two slots each
+  /// Each disturbance kills a task executor, which comes back under its id.
+  bool kills_task_executors = false;
+  bool damages_copies = false; ///< and finds its local copies of state changed
 };
 
 struct run_outcome {
@@ -55,9 +59,13 @@ struct run_outcome {
   std::size_t rows_at_stop = 0; ///< that were final when the job was stopped
   int unfinal_at_stop = 0;      ///< files of the sink that were not final then
   std::uint64_t steps = 0;
+  std::uint64_t restored_bytes = 0;       ///< that all tasks of a restart read: the most seen
+  std::uint64_t restored_local_bytes = 0; ///< of these, from local copies
+  bool has_refused_copies = false;
+  int copies_left = 0; ///< files of local copies of state, some time after the job's end
 };
 
-/// Runs the windowed job on a deterministic cluster of three task executors, in memory; kills and
+/// Runs the windowed job on a deterministic cluster of task executors, in memory; kills and
 /// throws `disturbances` times, each after a further completed checkpoint.
 run_outcome run_windowed_job(const windowed_input& input, const run_options& options);
 

@@ -39,9 +39,12 @@ public:
                     graph::job_code_loader& code, size how_many)
       : node_(node), files_(files), code_(code), how_many_(how_many) {
     cluster::register_all_connectors(connectors_, {});
-    task_manager_.emplace(node_, files_, code_, connectors_, leader_,
-                          cluster::task_manager_options{
-                              {}, how_many_.slots, {}, "/cluster", how_many_.state_directory});
+    configuration settings;
+    HEADRACE_ASSERT(settings.set("taskmanager.resource-id", name), "task executors have names");
+    task_manager_.emplace(
+        node_, files_, code_, connectors_, leader_,
+        cluster::task_manager_options{
+            settings, how_many_.slots, {}, "/cluster", how_many_.state_directory, {}});
   }
 
   status start() {
@@ -51,6 +54,14 @@ public:
     return {};
   }
   actors::address start_task_executor() { return task_manager_->start_task_executor(); }
+  /// Starts one that was killed again, under its id.
+  void restart_task_executor(const std::string& actor_name) {
+    for (int i = 0; i < how_many_.task_executors; ++i) {
+      const auto number = static_cast<std::size_t>(i);
+      if (actor_name.ends_with(to_string(cluster::resource_id(name, number)).substr(0, 8)))
+        task_manager_->start_task_executor(number);
+    }
+  }
 
   /// Ends the job manager, and starts one that knows only what the old one stored.
   /// @param in_order  suspends the jobs first; else its actors just end
@@ -68,6 +79,8 @@ public:
   scheduler::job_client& client() { return *client_; }
 
 private:
+  static constexpr const char* name = "test";
+
   status start_job_manager() {
     job_manager_.emplace(node_, files_, code_, connectors_,
                          cluster::job_manager_options{{}, "/cluster", true});

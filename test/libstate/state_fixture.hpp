@@ -29,7 +29,8 @@ public:
     }
     return output_.get();
   }
-  result<std::unique_ptr<state::state_output>> create_shared(const std::string& name) override {
+  result<std::unique_ptr<state::state_output>>
+  create_shared(const std::string& name, const std::string& /*local_source*/) override {
     return state::file_state_output::create(*files_, "shared/" + owner_ + name);
   }
   bool shares(const std::string& path) const override { return path.starts_with("shared/"); }

@@ -85,7 +85,8 @@ void chain_harness::open(const state::task_state_snapshot& from) {
   if (!made)
     FAIL(to_string(made.error()));
   chain = std::move(*made);
-  const auto restored = chain->restore(*backend_, from, {});
+  state::local_first_files stored(*files_, {}, {});
+  const auto restored = chain->restore(*backend_, from, {}, stored);
   if (!restored)
     FAIL(to_string(restored.error()));
   const auto opened = chain->open();

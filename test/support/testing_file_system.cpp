@@ -179,6 +179,18 @@ status testing_file_system::rename(const std::string& from, const std::string& t
   return {};
 }
 
+status testing_file_system::link(const std::string& from, const std::string& to) {
+  const std::lock_guard hold(mutex_);
+  HEADRACE_CHECK(ask("link", from));
+  const auto found = files_.find(from);
+  if (found == files_.end())
+    return not_found(from);
+  if (files_.contains(to))
+    return error(errc::storage_failed, "is there already: " + to);
+  files_[to] = found->second;
+  return {};
+}
+
 status testing_file_system::remove(const std::string& path) {
   const std::lock_guard hold(mutex_);
   HEADRACE_CHECK(ask("remove", path));

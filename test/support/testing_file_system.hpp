@@ -39,6 +39,7 @@ public:
   result<std::unique_ptr<writable_file>> resume(const std::string& path,
                                                 std::uint64_t size_bytes) override;
   status rename(const std::string& from, const std::string& to) override;
+  status link(const std::string& from, const std::string& to) override;
   status remove(const std::string& path) override;
   status remove_tree(const std::string& path) override;
   status create_directories(const std::string& path) override;

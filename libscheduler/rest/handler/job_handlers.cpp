@@ -112,7 +112,9 @@ json vertex_entry(schema::VertexStatus::Reader status, schema::VertexDetails::Re
                     {"accumulated-idle-time", sums.idle_us / 1000},
                     {"accumulated-busy-time", sums.busy_us / 1000},
                     {"skipped-records", status.getSkippedRecords()},
-                    {"late-records", status.getLateRecords()}};
+                    {"late-records", status.getLateRecords()},
+                    {"restored-bytes", status.getRestoredBytes()},
+                    {"restored-local-bytes", status.getRestoredLocalBytes()}};
   return out;
 }
 

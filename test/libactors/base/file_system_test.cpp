@@ -94,6 +94,21 @@ TEST_CASE("a full disk is storage_full, with the path and the system's words") {
   CHECK((*out)->append(std::string(1'000'000, 'x')).error().code == errc::storage_full);
 }
 
+TEST_CASE("a linked file has both names until the last is removed") {
+  scratch_directory scratch;
+  const auto files = make_local_file_system();
+  const auto first = scratch.path() + "/first";
+  const auto second = scratch.path() + "/second";
+  REQUIRE(files->write_atomically(first, "content"));
+
+  REQUIRE(files->link(first, second));
+
+  CHECK(files->stat(first)->inode == files->stat(second)->inode);
+  CHECK(!files->link(first, second));
+  REQUIRE(files->remove(first));
+  CHECK(*files->read_all(second, 100) == "content");
+}
+
 TEST_CASE("a missing file is file_not_found, and removing it succeeds") {
   const scratch_directory in;
   const auto files = make_local_file_system();

@@ -108,6 +108,38 @@ TEST_CASE("a shared slot that starts again keeps its slot while it is there") {
   CHECK(after[1] == before[1]);
 }
 
+TEST_CASE("a shared slot goes back to the task executor that it was on") {
+  slot_pool pool({});
+  pool.want({0, 1, 2, 3}, 0);
+  pool.offer({slot(1, 1), slot(2, 1), slot(3, 2), slot(4, 2)}, 0);
+  const auto before = pool.assign();
+  REQUIRE(before.size() == 4);
+  const auto gone = before[1].slot.executor;
+  CHECK(pool.lose(gone).size() == 2);
+  pool.want({0, 1, 2, 3}, 5);
+
+  SUBCASE("which came back") {
+    pool.offer({slot(11, gone.low), slot(12, gone.low)}, 5);
+    const auto after = pool.assign();
+
+    REQUIRE(after.size() == 4);
+    for (std::size_t i = 0; i < after.size(); ++i)
+      CHECK(after[i].slot.executor == before[i].slot.executor);
+  }
+  SUBCASE("which came back with one slot less") {
+    pool.offer({slot(11, gone.low), slot(12, 3)}, 5);
+    const auto after = pool.assign();
+
+    REQUIRE(after.size() == 4);
+    CHECK(count_on(after, gone.low) == 1);
+    CHECK(count_on(after, 3) == 1);
+  }
+  SUBCASE("but does not wait for it") {
+    pool.offer({slot(11, 3), slot(12, 3)}, 5);
+    CHECK(count_on(pool.assign(), 3) == 2);
+  }
+}
+
 TEST_CASE("a request that is too old fails and says what was waited for") {
   slot_pool pool({1000, 50});
   pool.want({0, 1, 2}, 100);

@@ -241,7 +241,7 @@ TEST_CASE_FIXTURE(storage_fixture, "a savepoint is whole in its directory, and m
     const auto target = take(storage->open(saved.directory, {vertex, 0, 0}, true));
     auto* const output = take(target->output());
     check_ok(output->append("content"));
-    const auto shared = take(target->create_shared("000001.sst"));
+    const auto shared = take(target->create_shared("000001.sst", {}));
     check_ok(shared->append("more"));
     CHECK(shared->path().starts_with("/far/savepoint-1/"));
     CHECK(!target->shares(shared->path()));

@@ -19,7 +19,7 @@ public:
   result<state::keyed_state_handle> run(state::snapshot_target& target) override {
     HEADRACE_TRY(auto* const out, target.output());
     HEADRACE_CHECK(out->append("own"));
-    HEADRACE_TRY(const auto file, target.create_shared("000001.sst"));
+    HEADRACE_TRY(const auto file, target.create_shared("000001.sst", {}));
     HEADRACE_CHECK(file->append("shared"));
     HEADRACE_CHECK(file->finish());
     return state::keyed_state_handle{
@@ -33,7 +33,7 @@ state::task_state_snapshot write(testing::testing_file_system& files, snapshot_o
   order.attempt.vertex = {5, 6};
   chain_snapshot content(1);
   content.add(summing, std::make_unique<sharing_job>(), nullptr);
-  auto written = write_snapshot(content, order, files);
+  auto written = write_snapshot(content, order, files, nullptr);
   REQUIRE_MESSAGE(written.has_value(), (written ? "" : to_string(written.error())));
   return *std::move(written);
 }
