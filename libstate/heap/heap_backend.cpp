@@ -1,5 +1,6 @@
 #include "libstate/heap/heap_backend.hpp"
 
+#include "libstate/heap/heap_native_job.hpp"
 #include "libstate/heap/heap_snapshot_job.hpp"
 #include "libstate/keyed/user_state.hpp"
 #include "libgraph/function/failure.hpp"
@@ -17,8 +18,9 @@ std::size_t extra_bytes(const state_description& description) {
 
 } // namespace
 
-heap_backend::heap_backend(keyed_backend_setup setup)
-    : setup_(std::move(setup)), pool_(std::make_shared<page_pool>(setup_.budget)) {}
+heap_backend::heap_backend(keyed_backend_setup setup, std::uint64_t inline_bytes_max)
+    : setup_(std::move(setup)), inline_bytes_max_(inline_bytes_max),
+      pool_(std::make_shared<page_pool>(setup_.budget)) {}
 
 heap_backend::~heap_backend() = default;
 
@@ -121,13 +123,11 @@ status heap_backend::settle_restored(bool may_drop) {
   const auto is_left = [](const auto& named) {
     return is_user_kind(named.second.description().kind) && !named.second.has_handle();
   };
-  if (may_drop) {
+  if (may_drop)
     std::erase_if(states_, is_left);
-    return {};
-  }
   const auto left = std::find_if(states_.begin(), states_.end(), is_left);
   if (left == states_.end())
-    return {};
+    return drop_expired();
   return error(errc::incompatible_state,
                "checkpoint has a state that the operator no longer declares: `" + left->first +
                    "`; keep its name, or allow non-restored state to drop it");
@@ -159,7 +159,12 @@ void heap_backend::set_current_key(const key_batch& keys, std::size_t row) {
   ++current_.version;
 }
 
-result<std::unique_ptr<snapshot_job>> heap_backend::snapshot(checkpoint_id, snapshot_kind) {
+result<std::unique_ptr<snapshot_job>> heap_backend::snapshot(checkpoint_id checkpoint,
+                                                             snapshot_kind kind) {
+  return kind == snapshot_kind::native ? native_snapshot(checkpoint) : canonical_snapshot();
+}
+
+std::unique_ptr<snapshot_job> heap_backend::canonical_snapshot() {
   heap_snapshot_job::plan plan{setup_.key,
                                setup_.max_parallelism,
                                setup_.groups,
@@ -168,9 +173,38 @@ result<std::unique_ptr<snapshot_job>> heap_backend::snapshot(checkpoint_id, snap
   plan.tables.reserve(states_.size());
   for (const auto& [name, entry] : states_)
     plan.tables.push_back(entry.table ? entry.table->image() : entry.map->image());
-  std::unique_ptr<snapshot_job> job =
-      std::make_unique<heap_snapshot_job>(std::move(plan), pool_, pool_->hold());
-  return job;
+  return std::make_unique<heap_snapshot_job>(std::move(plan), pool_, pool_->hold());
+}
+
+std::unique_ptr<snapshot_job> heap_backend::native_snapshot(checkpoint_id checkpoint) {
+  HEADRACE_ASSERT(setup_.files != nullptr, "a backend that makes native snapshots has files");
+  heap_native_job::plan plan;
+  plan.checkpoint = checkpoint;
+  plan.owner = setup_.name;
+  plan.files = setup_.files;
+  plan.inline_bytes_max = inline_bytes_max_;
+  plan.header.key_type = *setup_.key.type();
+  plan.header.max_parallelism = setup_.max_parallelism;
+  plan.header.groups = setup_.groups;
+  heap_chain::taken_marks marks;
+  const auto add = [&](std::uint8_t of_map, const row_layout& layout, state_namespace space,
+                       heap_directory& directory) {
+    const auto state = static_cast<std::uint32_t>(plan.header.states.size());
+    plan.parts.push_back({state, of_map, layout, directory.image(space)});
+    marks.emplace_back(directory.id(), directory.take_marks());
+  };
+  for (auto& [name, entry] : states_) {
+    if (entry.map) {
+      for (std::uint8_t part = 0; part < heap_map::part_count; ++part)
+        add(part, entry.map->layout_of(part), 0, entry.map->part(part));
+    } else {
+      for (const auto& [space, directory] : entry.table->directories())
+        add(0, entry.table->layout(), space, *directory);
+    }
+    plan.header.states.push_back(entry.description());
+  }
+  plan.number = chain_->take(std::move(marks));
+  return std::make_unique<heap_native_job>(std::move(plan), chain_, pool_, pool_->hold());
 }
 
 std::uint64_t heap_backend::row_count() const {
@@ -181,7 +215,8 @@ std::uint64_t heap_backend::row_count() const {
 }
 
 result<std::unique_ptr<keyed_backend>> heap_state_backend::make(keyed_backend_setup setup) {
-  std::unique_ptr<keyed_backend> made = std::make_unique<heap_backend>(std::move(setup));
+  std::unique_ptr<keyed_backend> made =
+      std::make_unique<heap_backend>(std::move(setup), inline_bytes_max_);
   return made;
 }
 

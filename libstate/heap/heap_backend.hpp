@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libstate/backend/keyed_backend.hpp"
+#include "libstate/heap/heap_chain.hpp"
 #include "libstate/heap/heap_map.hpp"
 #include "libstate/heap/heap_states.hpp"
 #include "libstate/heap/heap_table.hpp"
@@ -13,10 +14,12 @@
 
 namespace headrace::state {
 
-/// Keyed state in memory. See keyed_backend.
+/// Keyed state in memory. See keyed_backend. Its native snapshots write what has changed since the
+/// one before (heap_native), canonical ones all of it.
 class heap_backend final : public keyed_backend {
 public:
-  explicit heap_backend(keyed_backend_setup setup);
+  /// @param inline_bytes_max  see heap_state_backend
+  explicit heap_backend(keyed_backend_setup setup, std::uint64_t inline_bytes_max = 0);
   ~heap_backend() override;
 
   status restore(const std::vector<keyed_state_handle>& handles) override;
@@ -33,8 +36,8 @@ public:
 
   result<std::unique_ptr<snapshot_job>> snapshot(checkpoint_id checkpoint,
                                                  snapshot_kind kind) override;
-  void notify_completed(checkpoint_id) override {}
-  void notify_aborted(checkpoint_id) override {}
+  void notify_completed(checkpoint_id checkpoint) override { chain_->on_completed(checkpoint); }
+  void notify_aborted(checkpoint_id checkpoint) override { chain_->on_aborted(checkpoint); }
 
   const key_schema& key() const override { return setup_.key; }
   key_group_range groups() const override { return setup_.groups; }
@@ -63,10 +66,19 @@ private:
   status rebuild_with(state_entry& entry, const state_description& wanted,
                       const value_migration* migration);
   state_entry& open_for_user(const graph::state_descriptor& descriptor, table_kind kind);
-  status restore_one(const keyed_state_handle& handle);
+  std::unique_ptr<snapshot_job> native_snapshot(checkpoint_id checkpoint);
+  std::unique_ptr<snapshot_job> canonical_snapshot();
+
+  // --- heap_restore.cpp
+  status restore_canonical(const keyed_state_handle& handle);
+  /// Takes all of a native snapshot of just these key groups over, and goes on behind it.
+  status restore_native(const keyed_state_handle& handle);
+  status drop_expired();
 
   keyed_backend_setup setup_;
+  std::uint64_t inline_bytes_max_;
   std::shared_ptr<page_pool> pool_;
+  std::shared_ptr<heap_chain> chain_ = std::make_shared<heap_chain>();
   std::map<std::string, state_entry, std::less<>> states_; ///< before pool_ in death
   state::current_key current_;
 };
@@ -74,8 +86,16 @@ private:
 /// Makes heap backends: `state.backend.type: hashmap`.
 class heap_state_backend final : public state_backend {
 public:
+  /// So few bytes lie in a snapshot's own file: another one costs more than they do.
+  static constexpr std::uint64_t inline_bytes_usual = 20U * 1024U;
+
+  explicit heap_state_backend(std::uint64_t inline_bytes_max = inline_bytes_usual)
+      : inline_bytes_max_(inline_bytes_max) {}
   std::string_view name() const override { return "hashmap"; }
   result<std::unique_ptr<keyed_backend>> make(keyed_backend_setup setup) override;
+
+private:
+  std::uint64_t inline_bytes_max_;
 };
 
 } // namespace headrace::state

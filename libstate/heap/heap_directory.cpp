@@ -17,7 +17,7 @@ std::uint32_t index_hash(const key_ref& key) { return static_cast<std::uint32_t>
 } // namespace
 
 heap_directory::heap_directory(page_pool& pool, const row_layout& layout)
-    : pool_(&pool), layout_(&layout), index_(pool), blobs_(pool) {
+    : pool_(&pool), id_(pool.next_directory_id()), layout_(&layout), index_(pool), blobs_(pool) {
   while (first_class_ != page_class::full &&
          layout.rows_at + 2 * layout.stride > page_pool::size_of(first_class_))
     first_class_ = static_cast<page_class>(static_cast<int>(first_class_) + 1);
@@ -57,6 +57,7 @@ void heap_directory::reserve(std::size_t rows) {
   if (pages_.empty()) {
     first_class_ = size;
     pages_.push_back(make_page(size));
+    grow_marks();
   } else if (size != first_class_) {
     auto* larger = pool_->allocate(size);
     std::memcpy(larger, pages_[0], layout_->rows_at + std::size_t{used} * layout_->stride);
@@ -65,6 +66,15 @@ void heap_directory::reserve(std::size_t rows) {
     pages_[0] = larger;
     first_class_ = size;
   }
+}
+
+void heap_directory::push_page() {
+  const auto before = pages_.capacity();
+  pages_.push_back(make_page(page_class::full));
+  const auto grown = (pages_.capacity() - before) * sizeof(std::byte*);
+  pool_->charge(grown);
+  charged_ += grown;
+  grow_marks();
 }
 
 std::uint32_t heap_directory::add_row(std::int64_t floor) {
@@ -83,11 +93,7 @@ std::uint32_t heap_directory::add_row(std::int64_t floor) {
       room = layout_->rows_of(first_class_);
     }
     if (header_of(pages_.back()).used == room) {
-      const auto before = pages_.capacity();
-      pages_.push_back(make_page(page_class::full));
-      const auto grown = (pages_.capacity() - before) * sizeof(std::byte*);
-      pool_->charge(grown);
-      charged_ += grown;
+      push_page();
       ++page_number;
       HEADRACE_ASSERT(pages_.size() << layout_->row_bits < none,
                       "rows of a directory have numbers");
@@ -174,12 +180,68 @@ bool heap_directory::is_live(std::uint32_t number) const {
 
 directory_image heap_directory::image(std::int64_t space) const {
   directory_image out;
+  out.id = id_;
   out.space = space;
   out.pages.resize(pages_.size());
   std::copy(pages_.begin(), pages_.end(), out.pages.begin());
   out.null_row = null_row_;
   out.row_count = row_count();
   return out;
+}
+
+void heap_directory::begin_restore(std::uint64_t id) {
+  HEADRACE_ASSERT(pages_.empty(), "a directory is filled while it is empty");
+  id_ = id;
+  pool_->pass_directory_id(id);
+}
+
+std::byte* heap_directory::restore_page(std::uint64_t page, std::uint64_t used) {
+  if (page > pages_.size())
+    return nullptr;
+  const auto first_used = pages_.empty() ? 0U : header_of(pages_[0]).used;
+  // The first page alone may be small.
+  const auto first_wanted = page > 0 ? layout_->rows_a_page : used;
+  if (pages_.empty() || first_wanted > first_used)
+    reserve(first_wanted > first_used ? static_cast<std::size_t>(first_wanted - first_used) : 1);
+  if (page == pages_.size())
+    push_page();
+  return pages_[static_cast<std::size_t>(page)];
+}
+
+status heap_directory::end_restore(std::uint32_t null_row) {
+  std::uint64_t rows = 0;
+  free_row_ = none;
+  for (auto page = pages_.size(); page-- > 0;) {
+    auto& header = header_of(pages_[page]);
+    header.live = 0;
+    for (auto i = header.used; i-- > 0;) {
+      if (header.is_live(i)) {
+        ++header.live;
+        continue;
+      }
+      auto* const unused = layout_->row(pages_[page], i);
+      std::memcpy(unused, &free_row_, sizeof(free_row_));
+      free_row_ = static_cast<std::uint32_t>(page << layout_->row_bits) | i;
+    }
+    rows += header.live;
+  }
+  if (null_row != none && (layout_->shape != key_shape::fixed ||
+                           null_row >> layout_->row_bits >= pages_.size() || !is_live(null_row)))
+    return error(errc::malformed_message, "impossible row of the key NULL");
+  null_row_ = null_row;
+  index_.build(rows - (null_row == none ? 0U : 1U), [&](auto&& body) {
+    visit(0, [&](std::uint32_t number, const std::byte* at) {
+      if (number != null_row_)
+        body(static_cast<std::uint32_t>((layout_->shape == key_shape::fixed
+                                             ? hash_of_fixed(row_layout::fixed_key(at))
+                                             : hash_of_bytes(row_layout::bytes_key(at).view())) >>
+                                        32U),
+             number);
+      return true;
+    });
+  });
+  marks_.take();
+  return {};
 }
 
 } // namespace headrace::state

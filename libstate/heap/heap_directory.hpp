@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libstate/heap/blob_store.hpp"
+#include "libstate/heap/row_changes.hpp"
 #include "libstate/heap/row_layout.hpp"
 #include "libstate/heap/slot_index.hpp"
 #include "libstate/key/key_batch.hpp"
@@ -13,6 +14,7 @@ namespace headrace::state {
 
 /// What a snapshot sees of one directory: pages that stand still.
 struct directory_image {
+  std::uint64_t id = 0; ///< of the directory, in its backend and its snapshots
   std::int64_t space = 0;
   std::vector<const std::byte*> pages;
   std::uint32_t null_row = slot_index::none;
@@ -44,6 +46,7 @@ public:
   }
   /// The row, for writing: its page is copied first when it is as old as `floor` (page_pool).
   std::byte* writable(std::uint32_t number, std::int64_t floor) {
+    marks_.mark(number);
     auto*& page = pages_[number >> layout_->row_bits];
     if (floor != page_pool::no_snapshot &&
         reinterpret_cast<const page_header*>(page)->born <= floor) [[unlikely]]
@@ -111,6 +114,23 @@ public:
 
   directory_image image(std::int64_t space) const;
 
+  // --- incremental snapshots (see heap_chain)
+  std::uint64_t id() const { return id_; }
+  /// A row, or any of them, is about to be written by its address.
+  void mark(std::uint32_t number) { marks_.mark(number); }
+  void mark_all() { marks_.mark_all(); }
+  /// What was written since the last call.
+  row_marks take_marks() { return marks_.take(); }
+
+  /// Fills an empty directory as it was: pages in order, with their used and live rows; then
+  /// `end_restore` finds keys again. Nothing counts as written.
+  void begin_restore(std::uint64_t id);
+  /// The page, to be filled; made when it is the next one. `used` rows of it at least are there.
+  /// @returns nullptr  pages before it are missing
+  std::byte* restore_page(std::uint64_t page, std::uint64_t used);
+  /// @errors malformed_message
+  status end_restore(std::uint32_t null_row);
+
   // What `locate` of heap_table keeps here while it prepares a batch.
   std::uint32_t batch_rows = 0;
   std::uint32_t ordinal = 0;
@@ -119,8 +139,11 @@ private:
   void copy_page(std::byte*& page);
   std::byte* make_page(page_class size);
   std::uint32_t add_row(std::int64_t floor);
+  void push_page();
+  void grow_marks() { marks_.reserve(pages_.size() << layout_->row_bits); }
 
   page_pool* pool_;
+  std::uint64_t id_;
   const row_layout* layout_;
   std::vector<std::byte*> pages_;
   std::size_t charged_ = 0;
@@ -129,6 +152,7 @@ private:
   std::uint32_t free_row_ = none; ///< linked through the rows
   slot_index index_;
   blob_store blobs_;
+  row_marks marks_;
 };
 
 } // namespace headrace::state

@@ -149,6 +149,20 @@ std::int64_t heap_map::stamp_ms(std::uint32_t entry) const {
   return out;
 }
 
+void heap_map::drop_expired(std::int64_t now_ms) {
+  std::vector<std::uint32_t> expired;
+  entries_.visit(0, [&](std::uint32_t entry, const std::byte*) {
+    if (is_expired(stamp_ms(entry), description_.ttl_ms, now_ms))
+      expired.push_back(entry);
+    return true;
+  });
+  for (const auto entry : expired) {
+    // The key lies in the row that is erased.
+    const byte_string stored(split(row_layout::bytes_key(entries_.row(entry)).view()).key);
+    erase(key_of_stored(stored), entry);
+  }
+}
+
 table_image heap_map::image() const {
   table_image out;
   out.description = description_;

@@ -50,8 +50,17 @@ public:
     });
   }
 
-  /// Of the entries: a snapshot needs no more.
+  /// Erases the entries that have expired; of a state with TTL.
+  void drop_expired(std::int64_t now_ms);
+
+  /// Of the entries: a canonical snapshot needs no more.
   table_image image() const;
+  /// What a native one has: 0 the heads, 1 the entries.
+  static constexpr std::uint8_t part_count = 2;
+  heap_directory& part(std::uint8_t number) { return number == 0 ? heads_ : entries_; }
+  const row_layout& layout_of(std::uint8_t number) const {
+    return number == 0 ? head_layout_ : layout_;
+  }
   /// Splits the key of an entry's row.
   struct split_key {
     byte_view key; ///< in stored form

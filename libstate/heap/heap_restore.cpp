@@ -1,9 +1,18 @@
+#include "libstate/heap/canonical_form.hpp"
 #include "libstate/heap/heap_backend.hpp"
+#include "libstate/heap/heap_native_format.hpp"
+#include "libstate/heap/heap_native_restore.hpp"
 #include "libstate/key/key_hash.hpp"
+#include "libstate/keyed/time_to_live.hpp"
 #include "libstate/snapshot/snapshot_format.hpp"
 #include "libstate/snapshot/snapshot_reader.hpp"
 
 #include <cstring>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace headrace::state {
 
@@ -60,19 +69,22 @@ private:
 
 status heap_backend::restore(const std::vector<keyed_state_handle>& handles) {
   HEADRACE_ASSERT(states_.empty(), "states are restored before any is opened");
+  std::vector<const keyed_state_handle*> own;
   for (const auto& handle : handles) {
     if (!intersection(handle.groups, setup_.groups).is_empty())
-      HEADRACE_CHECK(restore_one(handle));
+      own.push_back(&handle);
   }
+  HEADRACE_ASSERT(own.empty() || setup_.files != nullptr, "a backend that restores has files");
+  if (own.size() == 1 && own.front()->format == heap_native::format &&
+      own.front()->groups == setup_.groups)
+    return restore_native(*own.front());
+  for (const auto* handle : own)
+    HEADRACE_CHECK(restore_canonical(*handle));
   return {};
 }
 
-status heap_backend::restore_one(const keyed_state_handle& handle) {
-  HEADRACE_ASSERT(setup_.files != nullptr, "a backend that restores has files");
-  if (handle.format != "canonical")
-    return error(errc::incompatible_state, "snapshot is of another backend: " + handle.format +
-                                               ", in " + handle.segment.path);
-  HEADRACE_TRY(const auto reader, snapshot_reader::open(setup_.restored_files(), handle.segment));
+status heap_backend::restore_canonical(const keyed_state_handle& handle) {
+  HEADRACE_TRY(const auto reader, read_as_canonical(setup_.restored_files(), handle, setup_.time));
   const auto& header = reader->header();
   HEADRACE_CHECK(check_keys(header, setup_.key, setup_.max_parallelism, handle.segment.path));
   std::vector<state_entry*> entries;
@@ -84,6 +96,82 @@ status heap_backend::restore_one(const keyed_state_handle& handle) {
   const auto groups = intersection(header.groups, setup_.groups);
   for (auto group = groups.first; group < groups.end; ++group)
     HEADRACE_CHECK(reader->read_group(group, into));
+  return {};
+}
+
+status heap_backend::restore_native(const keyed_state_handle& handle) {
+  auto& files = setup_.restored_files();
+  HEADRACE_TRY(const auto stored, read_heap_native(files, handle));
+  HEADRACE_CHECK(
+      check_keys(stored.header, setup_.key, setup_.max_parallelism, handle.segment.path));
+  std::vector<state_entry*> entries;
+  for (const auto& description : stored.header.states) {
+    HEADRACE_TRY(auto* const entry, open(description));
+    entries.push_back(entry);
+  }
+  const auto corrupt = [&](const std::string& what) {
+    return error(errc::corrupt_snapshot,
+                 "corrupt snapshot of the heap: " + what + ", in " + handle.segment.path);
+  };
+  std::map<std::uint64_t, heap_native_reader::target> directories;
+  std::set<const heap_directory*> filled;
+  for (const auto& one : stored.directories) {
+    auto& entry = *entries[one.state];
+    auto& directory =
+        entry.map ? entry.map->part(one.part) : entry.table->make_directory(one.space);
+    const auto& layout = entry.map ? entry.map->layout_of(one.part) : entry.table->layout();
+    const bool is_new_id =
+        directories.emplace(one.id, heap_native_reader::target{&directory, &layout}).second;
+    if (!is_new_id || !filled.insert(&directory).second)
+      return corrupt("directories are not apart");
+    directory.begin_restore(one.id);
+  }
+  heap_native_reader reader(directories);
+  std::vector<heap_chain::stored_element> chain;
+  std::vector<change_set> changes;
+  for (std::size_t i = 0; i < stored.elements.size(); ++i) {
+    const bool is_inline = handle.shared.empty();
+    const auto segment =
+        is_inline ? inline_element(stored, handle.segment) : handle.shared[i].segment;
+    HEADRACE_TRY(auto changed, reader.apply(files, segment, stored.elements[i].checksum));
+    if (is_inline)
+      continue;
+    chain.push_back({{handle.shared[i], stored.elements[i].checksum}, stored.elements[i].rows});
+    changes.push_back(i == 0 ? change_set() : std::move(changed));
+  }
+  for (const auto& one : stored.directories) {
+    if (auto ended = directories.at(one.id).directory->end_restore(one.null_row); !ended)
+      return corrupt(ended.error().message);
+  }
+  chain_->adopt(std::move(chain), std::move(changes));
+  return {};
+}
+
+/// What has expired goes at a restart: nobody may ask for it again. Its TTL is known by then.
+status heap_backend::drop_expired() {
+  const auto now = setup_.time == nullptr ? 0 : setup_.time->wall_ms();
+  for (auto& [name, entry] : states_) {
+    const auto& description = entry.description();
+    if (description.ttl_ms == 0 || setup_.time == nullptr)
+      continue;
+    if (entry.map) {
+      entry.map->drop_expired(now);
+      continue;
+    }
+    const auto stamp_at = entry.table->layout().fixed_at;
+    for (const auto& [space, directory] : entry.table->directories()) {
+      std::vector<std::uint32_t> expired;
+      directory->visit(0, [&](std::uint32_t row, const std::byte* at) {
+        std::int64_t stamp = 0;
+        std::memcpy(&stamp, at + stamp_at, sizeof(stamp));
+        if (is_expired(stamp, description.ttl_ms, now))
+          expired.push_back(row);
+        return true;
+      });
+      for (const auto row : expired)
+        directory->erase(row, page_pool::no_snapshot);
+    }
+  }
   return {};
 }
 

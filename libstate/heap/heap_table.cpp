@@ -48,6 +48,7 @@ public:
         token_(std::uint64_t{directory->ordinal} << 32U) {}
   heap_directory* operator[](std::size_t) const { return directory_; }
   const heap_directory::view& look(std::size_t) const { return view_; }
+  void mark(std::size_t, std::uint32_t row) const { directory_->mark(row); }
   std::uint64_t token(std::size_t, std::uint32_t row) const { return token_ | row; }
   void refresh() { view_ = directory_->look(); }
 
@@ -63,6 +64,7 @@ public:
   explicit many_directories(heap_directory* const* directories) : directories_(directories) {}
   heap_directory* operator[](std::size_t index) const { return directories_[index]; }
   heap_directory::view look(std::size_t index) const { return directories_[index]->look(); }
+  void mark(std::size_t index, std::uint32_t row) const { directories_[index]->mark(row); }
   std::uint64_t token(std::size_t index, std::uint32_t row) const {
     return std::uint64_t{directories_[index]->ordinal} << 32U | row;
   }
@@ -127,6 +129,8 @@ void heap_table::locate_rows(const Keys& keys, Directories directories,
                              std::span<const std::uint32_t> rows, access mode, located_rows& out) {
   const auto floor = mode == access::read ? page_pool::no_snapshot : pool_->floor();
   const bool copies = floor != page_pool::no_snapshot && !description_.layout.is_variable();
+  // Values of a fixed size are written at their addresses.
+  const bool marks = mode != access::read && !description_.layout.is_variable();
   const auto fixed_at = layout_.fixed_at;
   const std::uint64_t* homes[chunk_rows];
   std::uint32_t numbers[chunk_rows];
@@ -161,6 +165,8 @@ void heap_table::locate_rows(const Keys& keys, Directories directories,
                                  out.fresh[base + i], numbers[i]);
         directories.refresh();
       }
+      if (marks && found[i] != nullptr)
+        directories.mark(base + i, numbers[i]);
       tokens[i] =
           found[i] == nullptr ? located_rows::absent : directories.token(base + i, numbers[i]);
       if (!out.values.empty())
@@ -173,6 +179,8 @@ void heap_table::locate_rows(const Keys& keys, Directories directories,
 template <bool HasValues, class Keys>
 void heap_table::locate_near(const Keys& keys, heap_directory& directory,
                              std::span<const std::uint32_t> rows, access mode, located_rows& out) {
+  if (HasValues && mode != access::read)
+    directory.mark_all(); // few bytes in all: a mark a row would cost more
   for (std::size_t at = 0; at < rows.size(); ++at) {
     at = locate_guessed<HasValues>(keys, directory, rows, at, out);
     if (at == rows.size())

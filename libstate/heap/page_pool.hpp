@@ -2,6 +2,7 @@
 
 #include "libgraph/data/buffer.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -74,6 +75,10 @@ public:
   /// Begins a snapshot: returns its hold, and bumps the epoch.
   std::shared_ptr<snapshot_hold> hold();
 
+  /// Numbers directories; those of a restored snapshot keep theirs.
+  std::uint64_t next_directory_id() { return ++directory_ids_; }
+  void pass_directory_id(std::uint64_t used) { directory_ids_ = std::max(directory_ids_, used); }
+
   /// Counts memory that others of the backend take by themselves (slots, lists of pages).
   void charge(std::size_t size_bytes);
   void discharge(std::size_t size_bytes);
@@ -108,6 +113,7 @@ private:
   std::vector<std::shared_ptr<snapshot_hold>> holds_;
   std::vector<std::pair<std::byte*, std::size_t>> larges_; ///< index is kept in front of each
   std::int64_t epoch_ = 1;
+  std::uint64_t directory_ids_ = 0;
   std::uint64_t ended_ = 0;
   std::uint64_t charged_ = 0;
 };

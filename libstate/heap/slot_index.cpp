@@ -52,6 +52,47 @@ void slot_index::insert(std::uint32_t hash, std::uint32_t row) {
   ++size_;
 }
 
+slot_index::build_plan slot_index::begin_build(std::uint64_t count) {
+  build_plan out;
+  // Parts are not quite of a size: some room is left in each.
+  while (out.depth < depth_max && count >> out.depth > room_of(slots_max) / 8 * 7)
+    ++out.depth;
+  out.ends.resize((std::size_t{1} << out.depth) + 1);
+  return out;
+}
+
+void slot_index::end_build(const build_plan& plan) {
+  HEADRACE_ASSERT(size_ == 0 && segments_.size() == 1, "an index is built while it is empty");
+  free_slots(segments_[0].slots, segments_[0].capacity);
+  segments_.clear();
+  const auto parts = plan.ends.size() - 1;
+  depth_ = plan.depth;
+  shift_ = 32 - depth_;
+  entries_.resize(parts);
+  std::vector<std::uint64_t> left; // of parts that were larger than a segment
+  std::uint64_t first = 0;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const auto end = plan.ends[part];
+    auto capacity = plan.depth == 0 ? slots_min : slots_max;
+    while (end - first > room_of(capacity) && capacity < slots_max)
+      capacity = capacity < 1024 ? capacity * 4 : capacity * 2;
+    segment made{allocate(capacity), capacity, 0, plan.depth, static_cast<std::uint32_t>(part)};
+    for (; first < end; ++first) {
+      if (made.count >= room_of(capacity)) {
+        left.push_back(plan.held[static_cast<std::size_t>(first)]);
+        continue;
+      }
+      place(made.slots, capacity - 1, plan.held[static_cast<std::size_t>(first)]);
+      ++made.count;
+    }
+    size_ += made.count;
+    segments_.push_back(made);
+    entries_[part] = {made.slots, capacity - 1, static_cast<std::uint32_t>(part)};
+  }
+  for (const auto held : left)
+    insert(static_cast<std::uint32_t>(held >> 32U), static_cast<std::uint32_t>(held) - 1U);
+}
+
 void slot_index::erase(std::uint32_t hash, std::uint32_t row) {
   const auto& at = entry_of(hash);
   const auto wanted = static_cast<std::uint64_t>(hash) << 32U | (row + 1U);

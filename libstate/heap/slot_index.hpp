@@ -92,6 +92,22 @@ public:
   }
   /// Adds a row that is not there.
   void insert(std::uint32_t hash, std::uint32_t row);
+  /// Fills an empty index with `count` rows at once: `each(body)` calls `body(hash, row)` for all
+  /// of them, and is called twice. Goes over few segments at a time, which stay in the caches.
+  template <class Each>
+  void build(std::uint64_t count, Each each) {
+    auto plan = begin_build(count);
+    each([&](std::uint32_t hash, std::uint32_t) { ++plan.ends[plan.part_of(hash) + 1]; });
+    for (std::size_t i = 1; i < plan.ends.size(); ++i)
+      plan.ends[i] += plan.ends[i - 1];
+    plan.held.resize(plan.ends.back());
+    // Each end is first where its part begins, and where it ends once its rows are placed.
+    each([&](std::uint32_t hash, std::uint32_t row) {
+      plan.held[plan.ends[plan.part_of(hash)]++] =
+          static_cast<std::uint64_t>(hash) << 32U | (row + 1U);
+    });
+    end_build(plan);
+  }
   /// Removes a row that is there.
   void erase(std::uint32_t hash, std::uint32_t row);
 
@@ -114,6 +130,18 @@ private:
     return capacity < slots_max ? capacity / 8 * 3 : capacity / 4 * 3;
   }
   static constexpr std::uint32_t depth_max = 17; ///< with 15 slot bits all of the hash is used up
+
+  /// Rows by the segment that they go to.
+  struct build_plan {
+    std::uint32_t depth = 0;
+    std::vector<std::uint64_t> ends;
+    std::vector<std::uint64_t> held; ///< as slots hold them
+    std::size_t part_of(std::uint32_t hash) const {
+      return static_cast<std::size_t>(std::uint64_t{hash} >> (32U - depth));
+    }
+  };
+  static build_plan begin_build(std::uint64_t count);
+  void end_build(const build_plan& plan);
 
   const entry& entry_of(std::uint32_t hash) const {
     return entries_[static_cast<std::size_t>(static_cast<std::uint64_t>(hash) >> shift_)];

@@ -1,6 +1,8 @@
 #include "libstate/processor/savepoint_reader.hpp"
 
 #include "libstate/checkpoint/checkpoint_storage.hpp"
+#include "libstate/heap/canonical_form.hpp"
+#include "libstate/heap/heap_native_format.hpp"
 #include "libstate/key/key_batch.hpp"
 #include "libstate/operator_state/element_reader.hpp"
 #include "libstate/snapshot/snapshot_reader.hpp"
@@ -19,7 +21,11 @@ namespace {
 using state::operator_state_handle;
 
 constexpr std::size_t piece_rows = 1024;
-constexpr std::string_view canonical = "canonical";
+
+/// Forms that can be read row by row.
+bool is_readable(const state::keyed_state_handle& handle) {
+  return handle.format == "canonical" || handle.format == state::heap_native::format;
+}
 
 std::string name_of(state::table_kind kind) {
   switch (kind) {
@@ -193,13 +199,13 @@ result<operator_summary> savepoint_reader::look(const operator_id& of, bool coun
   for (const auto& [subtask, part] : stored.subtasks) {
     out.stored_bytes += part.size_bytes();
     for (const auto& handle : part.keyed) {
-      if (handle.format != canonical) {
+      if (!is_readable(handle)) {
         if (std::find(out.native_forms.begin(), out.native_forms.end(), handle.format) ==
             out.native_forms.end())
           out.native_forms.push_back(handle.format);
         continue;
       }
-      HEADRACE_TRY(const auto reader, state::snapshot_reader::open(*files_, handle.segment));
+      HEADRACE_TRY(const auto reader, state::read_as_canonical(*files_, handle, nullptr));
       const auto& header = reader->header();
       out.key_type = std::make_shared<const graph::logical_type>(header.key_type);
       std::vector<state_summary*> counted;
@@ -238,9 +244,9 @@ status savepoint_reader::read(const operator_id& of, const std::string& state,
   bool is_known = false;
   for (const auto& [subtask, part] : stored.subtasks) {
     for (const auto& handle : part.keyed) {
-      if (handle.format != canonical)
+      if (!is_readable(handle))
         return not_canonical(stored, handle.format);
-      HEADRACE_TRY(const auto reader, state::snapshot_reader::open(*files_, handle.segment));
+      HEADRACE_TRY(const auto reader, state::read_as_canonical(*files_, handle, nullptr));
       const auto& header = reader->header();
       const auto found =
           std::find_if(header.states.begin(), header.states.end(),

@@ -1,3 +1,4 @@
+#include "libstate/heap/canonical_form.hpp"
 #include "libstate/key/key_hash.hpp"
 #include "libstate/rocksdb/rocksdb_backend.hpp"
 #include "libstate/rocksdb/rocksdb_status.hpp"
@@ -76,11 +77,8 @@ status rocksdb_backend::restore(const std::vector<keyed_state_handle>& handles) 
     HEADRACE_ASSERT(setup_.files != nullptr, "a backend that restores has files");
     if (handle.format == native_snapshot::format)
       native.push_back(&handle);
-    else if (handle.format == "canonical")
-      canonical.push_back(&handle);
     else
-      return error(errc::incompatible_state, "snapshot is of another backend: " + handle.format +
-                                                 ", in " + handle.segment.path);
+      canonical.push_back(&handle);
   }
   // The one with the most goes on as it is; the others' rows come to it.
   const auto base =
@@ -254,7 +252,7 @@ private:
 };
 
 status rocksdb_backend::restore_canonical(const keyed_state_handle& handle) {
-  HEADRACE_TRY(const auto reader, snapshot_reader::open(setup_.restored_files(), handle.segment));
+  HEADRACE_TRY(const auto reader, read_as_canonical(setup_.restored_files(), handle, setup_.time));
   const auto& header = reader->header();
   HEADRACE_CHECK(check_keys(header, setup_.key, setup_.max_parallelism, handle.segment.path));
   std::vector<state_entry*> entries;

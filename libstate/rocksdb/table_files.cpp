@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
+#include <string_view>
 #include <utility>
 
 namespace headrace::state {
@@ -185,76 +187,35 @@ result<uploaded_files::uploaded> uploaded_files::upload(checkpoint_id checkpoint
                                                         snapshot_target& target, file_system& files,
                                                         const std::atomic<bool>& is_canceled) {
   const std::lock_guard turn(uploading_);
-  HEADRACE_CHECK(remove_unused(live, files));
+  std::set<std::string_view> names;
+  for (const auto& table : live.tables)
+    names.insert(table.name);
+  HEADRACE_CHECK(files_.keep_only(names, files));
   uploaded out;
   for (const auto& table : live.tables) {
-    std::unique_lock lock(mutex_);
-    const auto known = entries_.find(table.name);
-    if (known != entries_.end() && target.shares(known->second.file.segment.path)) {
-      known->second.undecided.insert(checkpoint);
-      target.use_shared(known->second.file.segment.path, directory + "/" + table.name);
-      out.files.push_back(known->second.file);
-      out.checksums.push_back(known->second.checksum);
+    const auto local = directory + "/" + table.name;
+    if (auto known = files_.use(table.name, checkpoint, target)) {
+      target.use_shared(known->file.segment.path, local);
+      out.files.push_back(std::move(known->file));
+      out.checksums.push_back(known->checksum);
       continue;
     }
-    lock.unlock();
-    const auto local = directory + "/" + table.name;
     HEADRACE_TRY(const auto file, target.create_shared(owner + "-" + table.name, local));
     HEADRACE_TRY(const auto checksum, copy_out(local, table.size_bytes, *file, is_canceled));
     HEADRACE_CHECK(file->finish());
     shared_file written{table.name, {file->path(), 0, table.size_bytes}};
-    if (target.shares(file->path())) { // else the target keeps it to itself
-      lock.lock();
-      entries_[table.name] = {written, checksum, false, {checkpoint}};
-    }
+    if (target.shares(file->path())) // else the target keeps it to itself
+      files_.add({written, checksum}, checkpoint);
     out.files.push_back(std::move(written));
     out.checksums.push_back(checksum);
   }
   return out;
 }
 
-/// Forgets files that the database no longer has.
-status uploaded_files::remove_unused(const live_files& live, file_system& files) {
-  std::set<std::string_view> names;
-  for (const auto& table : live.tables)
-    names.insert(table.name);
-  std::vector<std::string> unused;
-  {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(entries_, [&](const auto& one) {
-      const auto& [name, held] = one;
-      if (names.contains(name) || (!held.is_of_complete && !held.undecided.empty()))
-        return false;
-      if (!held.is_of_complete)
-        unused.push_back(held.file.segment.path);
-      return true;
-    });
-  }
-  for (const auto& path : unused)
-    HEADRACE_CHECK(files.remove(path));
-  return {};
-}
-
 void uploaded_files::adopt(const std::vector<shared_file>& files,
                            const std::vector<std::uint64_t>& checksums) {
-  const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < files.size(); ++i)
-    entries_[files[i].name] = {files[i], checksums[i], true, {}};
-}
-
-void uploaded_files::on_completed(checkpoint_id checkpoint) {
-  const std::lock_guard lock(mutex_);
-  for (auto& [name, one] : entries_) {
-    one.is_of_complete = one.is_of_complete || one.undecided.contains(checkpoint);
-    // Older ones that nobody told of have been subsumed.
-    one.undecided.erase(one.undecided.begin(), one.undecided.upper_bound(checkpoint));
-  }
-}
-
-void uploaded_files::on_aborted(checkpoint_id checkpoint) {
-  const std::lock_guard lock(mutex_);
-  for (auto& [name, one] : entries_)
-    one.undecided.erase(checkpoint);
+    files_.adopt({files[i], checksums[i]});
 }
 
 } // namespace headrace::state

@@ -3,15 +3,14 @@
 #include "libstate/handle/state_handle.hpp"
 #include "libstate/rocksdb/snapshot_cut.hpp"
 #include "libstate/storage/local_first_files.hpp"
+#include "libstate/storage/shared_files.hpp"
 #include "libstate/storage/state_stream.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/ids.hpp"
 
 #include <atomic>
 #include <cstdint>
-#include <map>
 #include <mutex>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -36,13 +35,8 @@ status download(file_system& files, const shared_file& from, std::uint64_t check
 status take_over(local_first_files& files, const shared_file& from, std::uint64_t checksum,
                  const std::string& directory);
 
-/// The table files of one database that are on the checkpoints' storage. They never change, so that
-/// each is written once, and later snapshots of the same database name it again.
-///
-/// A file belongs to the complete checkpoints that name it, and goes with the last of them, which
-/// is their owner's to see to. One that no complete checkpoint names, because those that did were
-/// aborted, is removed here when it cannot be named again. Shared by a backend and its snapshots'
-/// jobs, which upload one at a time.
+/// The table files of one database that are on the checkpoints' storage (see shared_files). Shared
+/// by a backend and its snapshots' jobs, which upload one at a time.
 class uploaded_files {
 public:
   struct uploaded {
@@ -60,21 +54,12 @@ public:
   /// Files that the database began with, of a complete checkpoint.
   void adopt(const std::vector<shared_file>& files, const std::vector<std::uint64_t>& checksums);
 
-  void on_completed(checkpoint_id checkpoint);
-  void on_aborted(checkpoint_id checkpoint);
+  void on_completed(checkpoint_id checkpoint) { files_.on_completed(checkpoint); }
+  void on_aborted(checkpoint_id checkpoint) { files_.on_aborted(checkpoint); }
 
 private:
-  struct entry {
-    shared_file file;
-    std::uint64_t checksum = 0;
-    bool is_of_complete = false;       ///< a complete checkpoint has named it
-    std::set<checkpoint_id> undecided; ///< checkpoints that name it
-  };
-  status remove_unused(const live_files& live, file_system& files);
-
-  std::mutex uploading_;                              ///< one at a time; before mutex_
-  std::mutex mutex_;                                  ///< of entries_
-  std::map<std::string, entry, std::less<>> entries_; ///< by local name
+  std::mutex uploading_; ///< one at a time
+  shared_files files_;
 };
 
 } // namespace headrace::state

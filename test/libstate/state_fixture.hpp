@@ -3,6 +3,7 @@
 #include "test/support/scratch_directory.hpp"
 #include "test/support/testing_file_system.hpp"
 #include "libstate/backend/keyed_backend.hpp"
+#include "libstate/heap/heap_backend.hpp"
 #include "libstate/registry/state_backends.hpp"
 #include "libstate/storage/file_state_output.hpp"
 #include "libgraph/data/batch_builder.hpp"
@@ -83,8 +84,17 @@ struct backend_choice {
   state::snapshot_kind kind = state::snapshot_kind::native;
 };
 inline const backend_choice on_heap{"hashmap", state::snapshot_kind::native};
+inline const backend_choice on_heap_canonically{"hashmap", state::snapshot_kind::canonical};
 inline const backend_choice on_rocksdb{"rocksdb", state::snapshot_kind::native};
 inline const backend_choice on_rocksdb_canonically{"rocksdb", state::snapshot_kind::canonical};
+
+/// A maker of backends; on the heap of those that write increments however little they hold.
+inline std::unique_ptr<state::state_backend>
+make_maker(const std::string& backend, std::uint64_t memory_bytes = std::uint64_t{64} << 20U) {
+  if (backend == "hashmap")
+    return std::make_unique<state::heap_state_backend>(0);
+  return take(state::make_state_backend(backend, memory_bytes));
+}
 
 /// Backends over one file system and clock.
 struct state_fixture {
@@ -102,7 +112,7 @@ struct state_fixture {
                                              state::key_group_range groups = {0, max_parallelism},
                                              std::int32_t groups_max = max_parallelism) {
     if (maker == nullptr)
-      maker = take(state::make_state_backend(choice.backend, std::uint64_t{64} << 20U));
+      maker = make_maker(choice.backend);
     const auto name = "b" + std::to_string(backends_made++);
     state::keyed_backend_setup setup{
         state::key_schema(std::move(key)), groups_max, groups, &time, &files, nullptr,
@@ -124,8 +134,8 @@ struct state_fixture {
   }
 };
 
-/// A test case that is run for each backend, and on RocksDB for both forms of a snapshot. The body
-/// is that of a member function of a class derived from `fixture`.
+/// A test case that is run for each backend and form of a snapshot. The body is that of a member
+/// function of a class derived from `fixture`.
 #define STATE_TEST_CASE_OF(type, fixture, name)                                                    \
   namespace {                                                                                      \
   struct type : fixture {                                                                          \
@@ -134,6 +144,7 @@ struct state_fixture {
   };                                                                                               \
   }                                                                                                \
   TEST_CASE(name " (heap)") { type(headrace::testing::on_heap).run(); }                            \
+  TEST_CASE(name " (heap, canonical)") { type(headrace::testing::on_heap_canonically).run(); }     \
   TEST_CASE(name " (rocksdb)") { type(headrace::testing::on_rocksdb).run(); }                      \
   TEST_CASE(name " (rocksdb, canonical)") {                                                        \
     type(headrace::testing::on_rocksdb_canonically).run();                                         \

@@ -218,7 +218,7 @@ TEST_CASE_FIXTURE(storage_fixture, "a snapshot writes or fails as a whole at eve
     });
     {
       const auto target = take(storage->open("/checkpoints/chk-1", {vertex, 0, 0}));
-      const auto handle = take(backend->snapshot(1))->run(*target);
+      const auto handle = take(backend->snapshot(1, snapshot_kind::canonical))->run(*target);
       has_succeeded = handle.has_value() && target->finish().has_value();
     }
     files.intercept({});

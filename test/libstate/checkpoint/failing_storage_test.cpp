@@ -27,9 +27,9 @@ struct failing_fixture : state_fixture {
       make_file_checkpoint_storage(files, "/checkpoints", job);
   std::unique_ptr<keyed_backend> backend = make(number_type());
 
-  void write(std::int64_t first, std::int64_t number, sum_model& model) {
+  void write(std::int64_t first, std::int64_t number, sum_model& model, std::size_t count = 2000) {
     auto& table = *take(backend->open_table(sums()));
-    std::vector<std::int64_t> values(2000);
+    std::vector<std::int64_t> values(count);
     std::iota(values.begin(), values.end(), first);
     std::vector<std::uint32_t> rows(values.size());
     std::iota(rows.begin(), rows.end(), 0U);
@@ -90,7 +90,7 @@ bool run_failing_at(const backend_choice& choice, std::uint64_t failing, bool is
   const auto first = take(at.checkpoint(1));
   at.backend->notify_completed(1);
   auto new_model = old_model;
-  at.write(1000, 2, new_model);
+  at.write(1900, 2, new_model, 200); // few enough for an increment
 
   std::uint64_t operations = 0;
   at.files.intercept([&](const std::string& call, const std::string& path) -> std::optional<error> {
@@ -149,7 +149,7 @@ bool restore_failing_at(failing_fixture& at, std::uint64_t failing, const sum_mo
 
 TEST_SUITE("state/checkpoint/failing_storage") {
 TEST_CASE("whatever operation of the storage fails, a checkpoint is whole") {
-  for (const auto& choice : {on_heap, on_rocksdb, on_rocksdb_canonically}) {
+  for (const auto& choice : {on_heap, on_heap_canonically, on_rocksdb, on_rocksdb_canonically}) {
     for (const bool is_power_failure : {false, true}) {
       CAPTURE(choice.backend);
       CAPTURE(is_power_failure);
@@ -162,7 +162,7 @@ TEST_CASE("whatever operation of the storage fails, a checkpoint is whole") {
 }
 
 TEST_CASE("whatever operation fails while a checkpoint is restored, the next attempt is whole") {
-  for (const auto& choice : {on_heap, on_rocksdb, on_rocksdb_canonically}) {
+  for (const auto& choice : {on_heap, on_heap_canonically, on_rocksdb, on_rocksdb_canonically}) {
     CAPTURE(choice.backend);
     failing_fixture at(choice);
     sum_model model;
