@@ -46,6 +46,12 @@ struct TaskMetrics {
   idleUs @9 :UInt64;
   restoredBytes @10 :UInt64;    # that were read to restore this attempt
   restoredLocalBytes @11 :UInt64; # of them, from copies on the task executor's machine
+  state @12 :List(StateFigure);
+}
+# Of what keeps a task's state, summed over its operators; e.g. "rocksdb.block-cache-usage".
+struct StateFigure {
+  name @0 :Text;
+  value @1 :UInt64;
 }
 # Task executor -> job master, every heartbeat.
 struct TaskMetricsReport {

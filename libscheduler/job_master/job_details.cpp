@@ -27,6 +27,11 @@ void write_metrics(schema::TaskMetrics::Builder out, const task_figures& figures
   out.setBusyUs(figures.busy_us);
   out.setBackPressuredUs(figures.back_pressured_us);
   out.setIdleUs(figures.idle_us);
+  auto state = out.initState(static_cast<unsigned>(figures.state.size()));
+  for (unsigned i = 0; i < state.size(); ++i) {
+    state[i].setName(figures.state[i].first);
+    state[i].setValue(figures.state[i].second);
+  }
 }
 
 void write_subtask(schema::SubtaskDetails::Builder out, const execution& current,

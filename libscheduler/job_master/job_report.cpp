@@ -21,6 +21,8 @@ task_figures read_figures(schema::TaskMetrics::Reader in, const task_figures& be
   out.busy_us = in.getBusyUs();
   out.back_pressured_us = in.getBackPressuredUs();
   out.idle_us = in.getIdleUs();
+  for (const auto figure : in.getState())
+    out.state.emplace_back(figure.getName().cStr(), figure.getValue());
   const bool is_same_attempt = out.busy_us >= before.busy_us &&
                                out.back_pressured_us >= before.back_pressured_us &&
                                out.idle_us >= before.idle_us;

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headrace::scheduler {
@@ -33,6 +34,7 @@ struct task_figures {
   std::uint64_t back_pressured_us = 0;
   std::uint64_t idle_us = 0;
   time_shares shares; ///< of the time between the two newest reports
+  std::vector<std::pair<std::string, std::uint64_t>> state; ///< of what keeps it, by name
 };
 /// @param before  of the report before; of an older attempt, or none: counted from 0
 task_figures read_figures(schema::TaskMetrics::Reader in, const task_figures& before);

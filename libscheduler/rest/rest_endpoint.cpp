@@ -5,6 +5,7 @@
 #include "libactors/message/ids_codec.hpp"
 #include "schema/error.capnp.h"
 
+#include <optional>
 #include <utility>
 
 namespace headrace::scheduler {
@@ -58,6 +59,7 @@ rest_endpoint::rest_endpoint(rest_settings settings, std::shared_ptr<door> in,
   add("GET", "/jobs/:job/savepoints/:trigger", &rest_endpoint::savepoint);
   add("POST", "/jobs/:job/stop", &rest_endpoint::stop);
   add("GET", "/jobs/:job/vertices/:vertex/backpressure", &rest_endpoint::back_pressure);
+  add("GET", "/jobs/:job/vertices/:vertex/metrics", &rest_endpoint::vertex_metrics);
   add("GET", "/taskmanagers", &rest_endpoint::executors);
   add("GET", "/taskmanagers/:executor", &rest_endpoint::executor);
   add("GET", "/debug/cluster", &rest_endpoint::cluster);
@@ -198,6 +200,20 @@ void rest_endpoint::back_pressure(const exchange_ptr& with) {
   }
   answer_by_job(with, [this, vertex = *vertex](const message<schema::JobDetails>& job) {
     return describe_back_pressure(job, vertex, environment().time.wall_ms());
+  });
+}
+
+void rest_endpoint::vertex_metrics(const exchange_ptr& with) {
+  const auto vertex = parse_id<vertex_tag>(with->path["vertex"]);
+  if (!vertex) {
+    with->fail(vertex.error());
+    return;
+  }
+  std::optional<std::string> wanted;
+  if (const auto named = with->request.query.find("get"); named != with->request.query.end())
+    wanted = named->second;
+  answer_by_job(with, [vertex = *vertex, wanted](const message<schema::JobDetails>& job) {
+    return describe_vertex_metrics(job, vertex, wanted);
   });
 }
 

@@ -70,6 +70,7 @@ private:
   void job(const exchange_ptr& with);
   void exceptions(const exchange_ptr& with);
   void checkpoints(const exchange_ptr& with);
+  void vertex_metrics(const exchange_ptr& with);
   void back_pressure(const exchange_ptr& with);
   void end_job(const exchange_ptr& with);
   void take_savepoint(const exchange_ptr& with);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libstate/backend/backend_figures.hpp"
 #include "libstate/keyed/keyed_table.hpp"
 #include "libstate/storage/local_first_files.hpp"
 #include "libstate/storage/state_stream.hpp"
@@ -91,6 +92,8 @@ public:
   virtual std::int32_t max_parallelism() const = 0;
   virtual std::uint64_t row_count() const = 0;
   virtual std::uint64_t size_bytes() const = 0;
+  /// Once its states are open; null: it has none.
+  virtual std::shared_ptr<const backend_figures> figures() const { return nullptr; }
 };
 
 /// Makes backends of one kind. One a task executor; any thread.

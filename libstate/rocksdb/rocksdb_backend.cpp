@@ -1,6 +1,7 @@
 #include "libstate/rocksdb/rocksdb_backend.hpp"
 
 #include "libstate/keyed/user_state.hpp"
+#include "libstate/rocksdb/rocksdb_figures.hpp"
 #include "libstate/rocksdb/rocksdb_snapshot_jobs.hpp"
 #include "libstate/rocksdb/row_rewriting.hpp"
 #include "libgraph/function/failure.hpp"
@@ -208,6 +209,10 @@ std::uint64_t rocksdb_backend::row_count() const {
 
 std::uint64_t rocksdb_backend::size_bytes() const {
   return instance_ == nullptr ? 0 : instance_->size_bytes();
+}
+
+std::shared_ptr<const backend_figures> rocksdb_backend::figures() const {
+  return instance_ == nullptr ? nullptr : std::make_shared<const rocksdb_figures>(instance_);
 }
 
 result<std::unique_ptr<keyed_backend>> rocksdb_state_backend::make(keyed_backend_setup setup) {

@@ -47,6 +47,7 @@ public:
   /// Of user states an estimate.
   std::uint64_t row_count() const override;
   std::uint64_t size_bytes() const override;
+  std::shared_ptr<const backend_figures> figures() const override;
 
 private:
   class canonical_restorer;

@@ -180,6 +180,15 @@ std::uint64_t rocksdb_instance::write_buffer_bytes() const {
              : 0;
 }
 
+std::optional<std::uint64_t> rocksdb_instance::property(const char* name, bool is_sum) const {
+  std::uint64_t value = 0;
+  if (is_sum)
+    return db_->GetAggregatedIntProperty(name, &value) ? std::optional(value) : std::nullopt;
+  // The last one is a state's, which has the block cache.
+  const std::lock_guard lock(handles_mutex_);
+  return db_->GetIntProperty(handles_.back(), name, &value) ? std::optional(value) : std::nullopt;
+}
+
 std::uint64_t rocksdb_instance::size_bytes() const {
   std::uint64_t files = 0;
   if (!db_->GetAggregatedIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &files))

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,9 @@ public:
   void begin_flush();
   bool is_flushing() const;
   std::uint64_t write_buffer_bytes() const;
+  /// A number that RocksDB tells of itself; of all column families together, or as one of them has
+  /// it. Any thread. Nothing: there is no such property.
+  std::optional<std::uint64_t> property(const char* name, bool is_sum) const;
   /// Of files and write buffers.
   std::uint64_t size_bytes() const;
 
@@ -72,7 +76,7 @@ private:
   std::shared_ptr<snapshot_cuts> cuts_ = std::make_shared<snapshot_cuts>();
   rocksdb::WriteOptions write_options_;
   std::unique_ptr<rocksdb::DB> db_;
-  std::mutex handles_mutex_; ///< against `begin_flush`, which comes from other threads
+  mutable std::mutex handles_mutex_; ///< against calls that come from other threads
   std::vector<rocksdb::ColumnFamilyHandle*> handles_; ///< the default one first, which is empty
 };
 

@@ -139,6 +139,8 @@ private:
   void tell_state(task_entry& task, task_state now, const error& failure);
   void decline(const actors::address& to, fencing_token token, const execution_attempt_id& attempt,
                checkpoint_id checkpoint, error reason);
+  /// Reads the figures of what keeps the tasks' states, for the reports that follow.
+  void sample_states();
   void end_task(const execution_attempt_id& attempt);
   void control(const execution_attempt_id& attempt, task_control::content_type what);
   task_entry* find(const execution_attempt_id& attempt);
@@ -196,6 +198,7 @@ private:
   std::uint64_t connections_made_ = 0;
   std::shared_ptr<data_connection_metrics> connection_metrics_ =
       std::make_shared<data_connection_metrics>();
+  bool is_sampling_ = false;
   bool is_registered_ = false;
   bool is_registering_ = false;
   bool has_left_ = false;

@@ -167,6 +167,7 @@ void task_executor_endpoint::beat() {
   }
   for (const auto& id : silent)
     lose_job(id, "heartbeat timed out");
+  sample_states();
   after(settings_.heartbeat_interval, [this] { beat(); });
 }
 

@@ -23,6 +23,14 @@ void write_metrics(schema::TaskMetrics::Builder out, const task_metrics& counted
   out.setBusyUs(times.busy_us);
   out.setBackPressuredUs(times.back_pressured_us);
   out.setIdleUs(times.idle_us);
+  const auto state = counted.state.newest();
+  if (state.empty())
+    return;
+  auto list = out.initState(static_cast<unsigned>(state.size()));
+  for (std::size_t i = 0; i < state.size(); ++i) {
+    list[static_cast<unsigned>(i)].setName(state[i].name);
+    list[static_cast<unsigned>(i)].setValue(state[i].value);
+  }
 }
 
 } // namespace
@@ -213,6 +221,27 @@ void task_executor_endpoint::report_metrics(const job_entry& job) {
     write_metrics(entry.initMetrics(), *task->metrics, now_us());
   }
   tell(job.master, report.finish(), job.token);
+}
+
+void task_executor_endpoint::sample_states() {
+  if (std::exchange(is_sampling_, true))
+    return; // the last one waits for a database
+  std::vector<std::shared_ptr<task_metrics>> sampled;
+  for (const auto& [attempt, task] : tasks_) {
+    if (task->metrics->state.has_sources())
+      sampled.push_back(task->metrics);
+  }
+  if (sampled.empty()) {
+    is_sampling_ = false;
+    return;
+  }
+  run_blocking<bool>(
+      [sampled = std::move(sampled)] {
+        for (const auto& one : sampled)
+          one->state.sample();
+        return true;
+      },
+      [this](bool) { is_sampling_ = false; });
 }
 
 void task_executor_endpoint::end_task(const execution_attempt_id& attempt) {

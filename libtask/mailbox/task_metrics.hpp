@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libtask/mailbox/state_figures.hpp"
 #include "libtask/mailbox/task_times.hpp"
 #include "libactors/base/metric.hpp"
 
@@ -17,6 +18,7 @@ struct task_metrics {
   counter restored_local_bytes; ///< of them, from local copies
   gauge watermark_ms;
   task_times times;
+  state_figures state;
 };
 
 } // namespace headrace::task

@@ -187,7 +187,11 @@ status operator_chain::open(bool may_drop_state) {
     HEADRACE_CHECK(guarded(*one, [&]() -> status {
       if (auto opened = one->op->open({one->keyed.get(), one->plain.get()}); !opened)
         return opened;
-      return one->keyed ? one->keyed->settle_restored(may_drop_state) : status();
+      if (one->keyed == nullptr)
+        return {};
+      auto settled = one->keyed->settle_restored(may_drop_state);
+      context_.metrics.state.add(one->keyed->figures());
+      return settled;
     }));
   }
   return {};

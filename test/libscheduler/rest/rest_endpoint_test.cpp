@@ -110,6 +110,8 @@ TEST_CASE("a job is described while it runs, and after its end") {
   const auto pressure = cluster.get(path + "/vertices/" + vertex + "/backpressure");
   CHECK(pressure["subtasks"].size() == 2);
   CHECK(cluster.call("GET", path + "/vertices/" + to_string(*job) + "/backpressure").status == 404);
+  CHECK(cluster.get(path + "/vertices/" + vertex + "/metrics").size() >= 22);
+  CHECK(cluster.get(path + "/vertices/" + vertex + "/metrics?get=1.numRecordsIn").size() == 1);
   CHECK(cluster.get("/jobs")["jobs"][0]["status"] == "RUNNING");
   CHECK(cluster.get("/jobs/overview")["jobs"][0]["tasks"]["running"] == 4);
 

@@ -254,6 +254,29 @@ TEST_CASE_FIXTURE(rocksdb_fixture, "a backend leaves no local files behind") {
   CHECK(is_empty());
 }
 
+TEST_CASE_FIXTURE(rocksdb_fixture,
+                  "figures have Flink's names, and none are left of a backend that is gone") {
+  auto backend = make(number_type());
+  CHECK(backend->figures() == nullptr);
+  write(*backend, 0, 2000, 1);
+  const auto figures = backend->figures();
+  REQUIRE(figures != nullptr);
+
+  std::map<std::string, std::uint64_t> told;
+  for (const auto& one : figures->read())
+    told[one.name] = one.value;
+
+  CHECK(told.size() == 24);
+  CHECK(told.at("rocksdb.num-entries-active-mem-table") >= 2000);
+  CHECK(told.at("rocksdb.cur-size-all-mem-tables") > 2000 * 16);
+  CHECK(told.at("rocksdb.block-cache-capacity") > 0);
+  CHECK(told.at("rocksdb.background-errors") == 0);
+  CHECK(told.contains("rocksdb.estimate-live-data-size"));
+  CHECK(told.contains("rocksdb.num-running-compactions"));
+  backend.reset();
+  CHECK(figures->read().empty());
+}
+
 TEST_CASE_FIXTURE(rocksdb_fixture, "many backends keep to one budget for write buffers") {
   constexpr std::uint64_t budget = std::uint64_t{16} << 20U;
   const auto memory = std::make_shared<rocksdb_memory>(budget);

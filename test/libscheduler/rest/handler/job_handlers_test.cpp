@@ -54,6 +54,9 @@ message<schema::JobDetails> sample() {
       metrics.setBytesIn(100);
       metrics.setBusyUs(5'000);
       metrics.setIdleUs(7'000);
+      auto state = metrics.initState(1);
+      state[0].setName("rocksdb.block-cache-usage");
+      state[0].setValue(100 * vertex + i);
     }
   }
   auto input = details[1].initInputs(1)[0];
@@ -155,6 +158,27 @@ TEST_CASE("back pressure is told a subtask, and the worst is the vertex's") {
   CHECK(told["subtasks"][1]["attempt-number"] == 3);
 
   const auto unknown = describe_back_pressure(sample(), {5, 5}, 0);
+  REQUIRE_FALSE(unknown.has_value());
+  CHECK(unknown.error().code == errc::file_not_found);
+}
+
+TEST_CASE("metrics of a vertex are listed, or told by name") {
+  const auto names = json::parse(*describe_vertex_metrics(sample(), sink_id, std::nullopt));
+  CHECK(names.size() == 24);
+  CHECK(names[0]["id"] == "0.numRecordsIn");
+  CHECK(names[23]["id"] == "1.rocksdb.block-cache-usage");
+  CHECK_FALSE(names[0].contains("value"));
+
+  const auto values = json::parse(*describe_vertex_metrics(
+      sample(), sink_id, "1.rocksdb.block-cache-usage,0.numBytesIn,0.no-such-thing"));
+  REQUIRE(values.size() == 2);
+  CHECK(values[0]["id"] == "0.numBytesIn");
+  CHECK(values[0]["value"] == "100");
+  CHECK(values[1]["id"] == "1.rocksdb.block-cache-usage");
+  CHECK(values[1]["value"] == "101");
+
+  CHECK(json::parse(*describe_vertex_metrics(sample(), sink_id, "")).empty());
+  const auto unknown = describe_vertex_metrics(sample(), {5, 5}, std::nullopt);
   REQUIRE_FALSE(unknown.has_value());
   CHECK(unknown.error().code == errc::file_not_found);
 }
