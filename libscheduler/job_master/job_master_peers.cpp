@@ -157,6 +157,7 @@ void job_master_endpoint::time_out_executor(const task_executor_id& id) {
   write(farewell->initFrom(), job_->id);
   write(farewell->initJob(), job_->id);
   farewell->setCause(cause.message);
+  farewell->setJobGoesOn(true); // so that it keeps its local copies of state
   if (const auto known = executors_.find(id); known != executors_.end())
     tell(known->second.location, farewell.finish());
   lose_executor(id, cause);
