@@ -25,6 +25,8 @@ struct TriggerCheckpoint {
   timestampMs @2 :Int64;
   atLeastOnce @3 :Bool;
   savepoint @4 :SavepointOrder; # none: a plain checkpoint
+  unaligned @5 :Bool;           # barriers overtake what is in flight; not together with atLeastOnce
+  alignedTimeoutMs @6 :Int64 = -1; # after which they do; -1: never
 }
 
 # Task executor -> job master.
@@ -39,6 +41,9 @@ struct SnapshotMetrics {
   synchronousUs @1 :Int64;
   asynchronousUs @2 :Int64;
   bytes @3 :UInt64;
+  inFlightBytes @4 :UInt64;     # of them
+  processedBytes @5 :UInt64;    # taken in between the first barrier and the last
+  unaligned @6 :Bool;
 }
 struct DeclineCheckpoint {
   attempt @0 :Ids.ExecutionAttempt;

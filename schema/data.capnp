@@ -56,6 +56,8 @@ struct StreamElement {
       timestampMs @6 :Int64;
       atLeastOnce @7 :Bool;
       savepoint @11 :Checkpoint.SavepointOrder; # none: a plain checkpoint
+      unaligned @12 :Bool;      # not together with atLeastOnce
+      alignedTimeoutMs @13 :Int64 = -1;
     }
     endOfInput @8 :Void;
     latencyMarker :group {

@@ -25,6 +25,8 @@ struct InputGate {
   subpartition @4 :Int32;
   places @5 :List(ProducerPlace);
   channels @6 :List(Channel);
+  partitioner @7 :UInt8;        # how its producer deals out rows: a kind of Partitioner of graph.capnp
+  keyColumns @8 :List(Int32);   # by which it does, when by key
 }
 struct ResultPartition {
   partition @0 :Ids.Partition;

@@ -174,6 +174,9 @@ struct Checkpoints {
   allowNonRestoredState @9 :Bool;
   savepointDirectory @10 :Text;
   keepOnFailure @11 :Bool = true;
+  unaligned @12 :Bool;
+  alignedTimeoutMs @13 :Int64;
+  maxConcurrent @14 :Int32 = 1;
 }
 struct Artifact {
   name @0 :Text;

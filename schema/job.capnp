@@ -133,6 +133,10 @@ struct CheckpointEntry {
   isSavepoint @10 :Bool;
   isNative @11 :Bool;           # of savepoints
   stop @12 :Checkpoint.SavepointStop;
+  inFlightBytes @13 :UInt64;    # of the bytes: what barriers have overtaken
+  processedBytes @14 :UInt64;   # taken in by all tasks between their first barrier and their last
+  alignmentUs @15 :Int64;       # the longest of a task
+  isUnaligned @16 :Bool;        # of one task at least
 }
 struct CheckpointOverview {
   restored @0 :UInt32;

@@ -19,6 +19,13 @@ void apply_checkpoints(const configuration& settings, bool bounded, graph::check
     if (settings.is_set("execution.checkpointing.mode"))
       spec.at_least_once = settings.get_text("execution.checkpointing.mode") == "AT_LEAST_ONCE";
   }
+  spec.unaligned = spec.unaligned || settings.get_bool("execution.checkpointing.unaligned.enabled");
+  if (spec.aligned_timeout_ms == untouched.aligned_timeout_ms)
+    spec.aligned_timeout_ms =
+        settings.get_duration("execution.checkpointing.aligned-checkpoint-timeout").count();
+  if (spec.max_concurrent == untouched.max_concurrent)
+    spec.max_concurrent = static_cast<std::int32_t>(
+        settings.get_int("execution.checkpointing.max-concurrent-checkpoints"));
   if (spec.timeout_ms == untouched.timeout_ms)
     spec.timeout_ms = settings.get_duration("execution.checkpointing.timeout").count();
   if (spec.min_pause_ms == untouched.min_pause_ms)

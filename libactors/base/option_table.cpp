@@ -15,6 +15,10 @@ const std::vector<option_declaration>& all_options() {
       {"execution.buffer-timeout.interval", duration, "10 ms",
        "How long a partly filled output buffer may wait while input keeps coming; 0 sends at once",
        0, 60'000},
+      {"execution.checkpointing.aligned-checkpoint-timeout", duration, "0 ms",
+       "How long after its trigger an unaligned checkpoint is tried with aligned barriers first, "
+       "which stores nothing that is in flight; needs execution.checkpointing.unaligned.enabled",
+       0},
       {"execution.checkpointing.dir", text, "",
        "Directory of checkpoints; those of a job that was canceled or failed stay there. Without "
        "one they are kept in the job manager's io.tmp.dirs, and go with it"},
@@ -28,6 +32,10 @@ const std::vector<option_declaration>& all_options() {
        "Time between the starts of two checkpoints; unset: 10 s for unbounded jobs, off for "
        "bounded ones; 0 turns checkpoints off",
        0},
+      {"execution.checkpointing.max-concurrent-checkpoints", integer, "1",
+       "How many checkpoints may be under way at once; more than one only with aligned barriers. "
+       "With execution.checkpointing.min-pause there is never more than one",
+       1, 100},
       {"execution.checkpointing.min-pause", duration, "0 ms",
        "Least time between the end of a checkpoint and the start of the next", 0},
       {"execution.checkpointing.mode", text, "EXACTLY_ONCE",
@@ -42,6 +50,9 @@ const std::vector<option_declaration>& all_options() {
        "After this time a checkpoint that is not complete is given up", 10},
       {"execution.checkpointing.tolerable-failed-checkpoints", integer, "0",
        "How many checkpoints may fail in a row before the job is restarted", 0, 1'000'000},
+      {"execution.checkpointing.unaligned.enabled", boolean, "false",
+       "Whether barriers overtake what waits under back pressure, which is stored with the "
+       "checkpoint; not with AT_LEAST_ONCE, and not of savepoints"},
       {"execution.state-recovery.from-local", boolean, "true",
        "Keep a copy of what a task writes into checkpoints on its task manager's disk, and restore "
        "from that a task that comes back there; RocksDB links its files instead of copying them"},

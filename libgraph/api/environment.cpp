@@ -79,6 +79,12 @@ environment& environment::enable_checkpointing(std::chrono::milliseconds interva
   return *this;
 }
 
+environment& environment::enable_unaligned_checkpoints(std::chrono::milliseconds aligned_timeout) {
+  program_.settings.checkpoints.unaligned = true;
+  program_.settings.checkpoints.aligned_timeout_ms = aligned_timeout.count();
+  return *this;
+}
+
 environment& environment::set_restart_strategy(graph::restart_spec strategy) {
   program_.settings.restart = strategy;
   return *this;

@@ -48,6 +48,10 @@ public:
   environment&
   enable_checkpointing(std::chrono::milliseconds interval,
                        graph::barrier_alignment mode = graph::barrier_alignment::exactly_once);
+  /// Lets barriers overtake rows that wait under back pressure, which are then stored with the
+  /// checkpoint; tried with aligned barriers for so long before.
+  environment& enable_unaligned_checkpoints(
+      std::chrono::milliseconds aligned_timeout = std::chrono::milliseconds(0));
   /// Everything about checkpoints, for what enable_checkpointing leaves at its default.
   graph::checkpoint_spec& checkpoints() { return program_.settings.checkpoints; }
   environment& set_restart_strategy(graph::restart_spec strategy);

@@ -29,6 +29,7 @@ struct watermark_status {
 enum class barrier_alignment : std::uint8_t {
   exactly_once,  ///< channels whose barrier came wait for the others
   at_least_once, ///< barriers are only counted
+  unaligned,     ///< the barrier overtakes what is in flight, and that is stored
 };
 
 /// Splits the stream: rows before it are in checkpoint `checkpoint`, rows after it are not.
@@ -37,11 +38,21 @@ struct barrier {
   std::int64_t timestamp_ms = 0; ///< when the coordinator triggered it
   barrier_alignment alignment = barrier_alignment::exactly_once;
   std::shared_ptr<const savepoint_order> savepoint = nullptr; ///< null: a plain checkpoint
+  /// Of an exactly-once one: how long after its trigger it becomes unaligned where it is not
+  /// aligned yet. -1: never.
+  std::int64_t aligned_timeout_ms = -1;
+
+  /// Whether it overtakes what is in flight, now or once its time is over.
+  bool may_overtake() const {
+    return alignment == barrier_alignment::unaligned ||
+           (alignment == barrier_alignment::exactly_once && aligned_timeout_ms >= 0);
+  }
   friend bool operator==(const barrier& left, const barrier& right) {
     const bool are_alike = left.savepoint && right.savepoint ? *left.savepoint == *right.savepoint
                                                              : left.savepoint == right.savepoint;
     return are_alike && left.checkpoint == right.checkpoint &&
-           left.timestamp_ms == right.timestamp_ms && left.alignment == right.alignment;
+           left.timestamp_ms == right.timestamp_ms && left.alignment == right.alignment &&
+           left.aligned_timeout_ms == right.aligned_timeout_ms;
   }
 };
 

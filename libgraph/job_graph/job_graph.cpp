@@ -262,6 +262,19 @@ status check_unique(const job_graph& job) {
   return {};
 }
 
+status check_checkpoints(const checkpoint_spec& spec) {
+  if (spec.max_concurrent < 1)
+    return error(errc::bad_option_value,
+                 "execution.checkpointing.max-concurrent-checkpoints must be at least 1: " +
+                     std::to_string(spec.max_concurrent));
+  if (spec.unaligned && spec.max_concurrent > 1)
+    return error(errc::bad_option_value,
+                 "unaligned checkpoints are taken one at a time: leave "
+                 "execution.checkpointing.max-concurrent-checkpoints at 1, or "
+                 "execution.checkpointing.unaligned.enabled at false");
+  return {};
+}
+
 } // namespace
 
 status validate(const job_vertex& vertex) {
@@ -298,6 +311,7 @@ status validate(const job_vertex& vertex) {
 status validate(const job_graph& job) {
   if (job.vertices.empty())
     return error(errc::invalid_graph, "the job has no operators");
+  HEADRACE_CHECK(check_checkpoints(job.checkpoints));
   producer_map results;
   for (std::size_t i = 0; i < job.vertices.size(); ++i) {
     HEADRACE_CHECK(validate(job.vertices[i]));

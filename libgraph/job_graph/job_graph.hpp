@@ -92,6 +92,11 @@ struct checkpoint_spec {
   std::int32_t tolerable_failures = 0; ///< consecutive; more fail the job. -1: any number
   std::int32_t retained = 1;
   bool at_least_once = false;
+  /// Barriers overtake rows that wait, which are stored. Savepoints are aligned all the same.
+  bool unaligned = false;
+  std::int64_t aligned_timeout_ms = 0; ///< of unaligned ones: tried aligned for so long
+  /// Under way at once; one where they are unaligned, or with a pause between them.
+  std::int32_t max_concurrent = 1;
   bool keep_on_cancel = false;
   bool keep_on_failure = true;
   std::string directory;    ///< empty: kept below the cluster's own directory
@@ -128,8 +133,8 @@ struct job_graph {
 
 /// Checks what every later step relies on: ids unique, edges in range, topological order, each
 /// result consumed by one gate, types that fit, forward edges with equal parallelism, parallelism
-/// within max_parallelism.
-/// @errors invalid_graph, type_mismatch, duplicate_uid
+/// within max_parallelism, settings of checkpoints that go together.
+/// @errors invalid_graph, type_mismatch, duplicate_uid, bad_option_value
 status validate(const job_graph& job);
 /// Checks one vertex by itself: all of the above but what only other vertices tell.
 /// @errors invalid_graph, type_mismatch

@@ -179,6 +179,9 @@ void put(const checkpoint_spec& checkpoints, schema::Checkpoints::Builder out) {
   out.setTolerableFailures(checkpoints.tolerable_failures);
   out.setRetained(checkpoints.retained);
   out.setAtLeastOnce(checkpoints.at_least_once);
+  out.setUnaligned(checkpoints.unaligned);
+  out.setAlignedTimeoutMs(checkpoints.aligned_timeout_ms);
+  out.setMaxConcurrent(checkpoints.max_concurrent);
   out.setKeepOnCancel(checkpoints.keep_on_cancel);
   out.setDirectory(text(checkpoints.directory));
   out.setRestoreFrom(text(checkpoints.restore_from));
@@ -450,6 +453,9 @@ checkpoint_spec checkpoints_of(schema::Checkpoints::Reader in) {
   checkpoints.tolerable_failures = in.getTolerableFailures();
   checkpoints.retained = in.getRetained();
   checkpoints.at_least_once = in.getAtLeastOnce();
+  checkpoints.unaligned = in.getUnaligned();
+  checkpoints.aligned_timeout_ms = in.getAlignedTimeoutMs();
+  checkpoints.max_concurrent = in.getMaxConcurrent();
   checkpoints.keep_on_cancel = in.getKeepOnCancel();
   checkpoints.directory = string_of(in.getDirectory());
   checkpoints.restore_from = string_of(in.getRestoreFrom());

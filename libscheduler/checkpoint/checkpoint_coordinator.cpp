@@ -25,17 +25,40 @@ checkpoint_coordinator::checkpoint_coordinator(std::shared_ptr<const graph::job_
       periodic_ms_(is_periodic() ? now_ms + job_->checkpoints.interval_ms : never_ms) {}
 
 bool checkpoint_coordinator::has_stop_pending() const {
-  const auto order = pending_order();
-  return order != nullptr && order->stop != graph::savepoint_stop::none;
+  return std::any_of(pending_.begin(), pending_.end(), is_stop);
+}
+
+bool checkpoint_coordinator::is_storing() const {
+  return std::any_of(pending_.begin(), pending_.end(),
+                     [](const pending& one) { return one.at == stage::storing; });
 }
 
 std::int64_t checkpoint_coordinator::due_ms() const {
   return is_wanted_now() ? std::min(wanted_ms_, periodic_ms_) : periodic_ms_;
 }
 
+bool checkpoint_coordinator::may_begin() const {
+  if (is_stopped_ || is_ending_)
+    return false;
+  return pending_.empty() || may_begin_beside();
+}
+
+bool checkpoint_coordinator::may_begin_beside() const {
+  const auto most = static_cast<std::size_t>(job_->checkpoints.max_concurrent);
+  return !is_wanted_now() && is_periodic() && job_->checkpoints.min_pause_ms == 0 &&
+         pending_.size() < most &&
+         std::all_of(pending_.begin(), pending_.end(), [](const pending& one) {
+           return one.at >= stage::tasks && !one.savepoint && !one.is_requested;
+         });
+}
+
 void checkpoint_coordinator::poll(std::int64_t now_ms) {
-  if (pending_ && pending_->at != stage::storing && now_ms >= pending_->deadline_ms)
-    abort({errc::checkpoint_expired, named(pending_->id) + " expired: after " +
+  const auto late = std::find_if(pending_.rbegin(), pending_.rend(), [&](const pending& one) {
+    return one.at != stage::storing && now_ms >= one.deadline_ms;
+  });
+  if (late != pending_.rend())
+    abort(late->id,
+          {errc::checkpoint_expired, named(late->id) + " expired: after " +
                                          std::to_string(job_->checkpoints.timeout_ms) + " ms"},
           true, now_ms);
   expire_waiting(now_ms);
@@ -60,11 +83,10 @@ void checkpoint_coordinator::answer(const savepoint_request& what, checkpoint_id
 }
 
 std::optional<std::int64_t> checkpoint_coordinator::next_deadline_ms() const {
-  auto next = never_ms;
-  if (pending_ && pending_->at != stage::storing)
-    next = pending_->deadline_ms;
-  else if (may_begin())
-    next = due_ms();
+  auto next = may_begin() ? due_ms() : never_ms;
+  for (const auto& one : pending_)
+    if (one.at != stage::storing)
+      next = std::min(next, one.deadline_ms);
   if (!waiting_savepoints_.empty())
     next = std::min(next, waiting_savepoints_.front().deadline_ms);
   return next == never_ms ? std::nullopt : std::optional(next);
@@ -116,7 +138,7 @@ void checkpoint_coordinator::on_restart(std::int64_t now_ms) {
 }
 
 void checkpoint_coordinator::begin(std::int64_t now_ms) {
-  pending& next = pending_.emplace();
+  pending& next = pending_.emplace_back();
   next.started_ms = now_ms;
   next.deadline_ms = now_ms + job_->checkpoints.timeout_ms;
   if (waiting_savepoints_.empty() || is_requested_) { // the job manager's end waits for nobody
@@ -130,39 +152,49 @@ void checkpoint_coordinator::begin(std::int64_t now_ms) {
 }
 
 void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned, std::int64_t now_ms) {
-  if (!pending_ || pending_->at != stage::planning)
+  if (pending_.empty() || pending_.back().at != stage::planning)
     return;
+  pending& next = pending_.back();
   if (!planned) {
-    is_requested_ = is_requested_ || pending_->is_requested;
-    if (pending_->savepoint)
-      waiting_savepoints_.push_front({*std::move(pending_->savepoint), pending_->deadline_ms});
-    pending_.reset();
+    is_requested_ = is_requested_ || next.is_requested;
+    if (next.savepoint)
+      waiting_savepoints_.push_front({*std::move(next.savepoint), next.deadline_ms});
+    pending_.pop_back();
     wanted_ms_ = now_ms + plan_again_ms;
     if (is_periodic())
       periodic_ms_ =
           std::max(periodic_ms_, now_ms + std::min(job_->checkpoints.interval_ms, plan_again_ms));
     return;
   }
-  if (!is_periodic() && !pending_->is_requested && !pending_->savepoint &&
-      !planned->are_all_waiting) {
+  if (!is_periodic() && !next.is_requested && !next.savepoint && !planned->are_all_waiting) {
     // The job has restarted meanwhile.
-    pending_.reset();
+    pending_.pop_back();
     is_final_wanted_ = false;
     return;
   }
-  if (!pending_->savepoint || has_stop_pending())
+  if (!next.savepoint || is_stop(next))
     is_final_wanted_ = false;
-  pending_->plan = *planned;
-  pending_->id = next_id_++;
-  pending_->at = stage::preparing;
+  if (is_periodic() && !next.savepoint)
+    periodic_ms_ = next.started_ms + job_->checkpoints.interval_ms;
+  next.plan = *planned;
+  next.id = next_id_++;
+  next.at = stage::preparing;
   for (const planned_task& task : planned->acknowledge)
-    pending_->missing_tasks.insert(task.attempt);
-  pending_->missing_coordinators = {coordinators_.begin(), coordinators_.end()};
+    next.missing_tasks.insert(task.attempt);
+  next.missing_coordinators = {coordinators_.begin(), coordinators_.end()};
+  next.result = describe(next);
+  const auto order = order_of(next);
+  statistics_.begun(next.id, order.get(), static_cast<std::int32_t>(planned->acknowledge.size()),
+                    now_ms);
+  actions_.emplace_back(prepare_storage{next.id, order});
+}
 
+std::shared_ptr<state::completed_checkpoint>
+checkpoint_coordinator::describe(const pending& one) const {
   auto result = std::make_shared<state::completed_checkpoint>();
   result->job = job_->id;
-  result->id = pending_->id;
-  if (const auto order = pending_order()) {
+  result->id = one.id;
+  if (const auto order = order_of(one)) {
     result->kind = state::checkpoint_kind::savepoint;
     result->directory = order->directory;
   }
@@ -176,27 +208,28 @@ void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned, std
       stored.max_parallelism = vertex.max_parallelism;
     }
   }
-  pending_->result = std::move(result);
-  statistics_.begun(pending_->id, pending_order().get(),
-                    static_cast<std::int32_t>(planned->acknowledge.size()), now_ms);
-  actions_.emplace_back(prepare_storage{pending_->id, pending_order()});
+  return result;
 }
 
-bool checkpoint_coordinator::is_pending(checkpoint_id checkpoint, stage at) const {
-  return pending_ && pending_->id == checkpoint && pending_->at == at;
+checkpoint_coordinator::pending* checkpoint_coordinator::find(checkpoint_id checkpoint, stage at) {
+  const auto found = std::find_if(pending_.begin(), pending_.end(), [&](const pending& one) {
+    return one.id == checkpoint && one.at == at;
+  });
+  return found == pending_.end() ? nullptr : &*found;
 }
 
 void checkpoint_coordinator::on_prepared(checkpoint_id checkpoint, const status& outcome,
                                          std::int64_t now_ms) {
-  if (!is_pending(checkpoint, stage::preparing))
+  auto* const one = find(checkpoint, stage::preparing);
+  if (one == nullptr)
     return;
   if (!outcome) {
-    abort(outcome.error(), true, now_ms);
+    abort(checkpoint, outcome.error(), true, now_ms);
     return;
   }
-  pending_->at = stage::coordinators;
-  if (pending_->missing_coordinators.empty())
-    trigger(now_ms);
+  one->at = stage::coordinators;
+  if (one->missing_coordinators.empty())
+    trigger(*one, now_ms);
   else
     actions_.emplace_back(snapshot_coordinators{checkpoint});
 }
@@ -205,49 +238,50 @@ void checkpoint_coordinator::on_coordinator_snapshot(checkpoint_id checkpoint,
                                                      const operator_id& source,
                                                      result<byte_string> snapshot,
                                                      std::int64_t now_ms) {
-  if (!is_pending(checkpoint, stage::coordinators) ||
-      pending_->missing_coordinators.erase(source) == 0)
+  auto* const one = find(checkpoint, stage::coordinators);
+  if (one == nullptr || one->missing_coordinators.erase(source) == 0)
     return;
   if (!snapshot) {
-    abort({errc::checkpoint_declined, named(checkpoint) + " declined by an operator coordinator",
+    abort(checkpoint,
+          {errc::checkpoint_declined, named(checkpoint) + " declined by an operator coordinator",
            snapshot.error()},
           true, now_ms);
     return;
   }
-  state::operator_state& stored = pending_->result->operators[source];
+  state::operator_state& stored = one->result->operators[source];
   stored.coordinator = std::move(*snapshot);
   stored.has_coordinator = true;
-  if (pending_->missing_coordinators.empty())
-    trigger(now_ms);
+  if (one->missing_coordinators.empty())
+    trigger(*one, now_ms);
 }
 
-void checkpoint_coordinator::trigger(std::int64_t now_ms) {
-  pending_->at = stage::tasks;
-  pending_->result->triggered_ms = now_ms;
-  actions_.emplace_back(
-      trigger_tasks{pending_->id, now_ms, pending_->plan.trigger, pending_order()});
+void checkpoint_coordinator::trigger(pending& one, std::int64_t now_ms) {
+  one.at = stage::tasks;
+  one.result->triggered_ms = now_ms;
+  actions_.emplace_back(trigger_tasks{one.id, now_ms, one.plan.trigger, order_of(one)});
 }
 
 void checkpoint_coordinator::on_acknowledged(checkpoint_id checkpoint,
                                              const execution_attempt_id& attempt,
-                                             state::task_state_snapshot state,
-                                             std::int64_t now_ms) {
-  if (!is_pending(checkpoint, stage::tasks) || pending_->missing_tasks.erase(attempt) == 0)
+                                             state::task_state_snapshot state, std::int64_t now_ms,
+                                             const snapshot_figures& figures) {
+  auto* const one = find(checkpoint, stage::tasks);
+  if (one == nullptr || one->missing_tasks.erase(attempt) == 0)
     return;
-  statistics_.acknowledged(checkpoint, now_ms);
-  add_state(attempt, std::move(state));
-  if (!pending_->missing_tasks.empty())
+  statistics_.acknowledged(checkpoint, figures, now_ms);
+  add_state(*one, attempt, std::move(state));
+  if (!one->missing_tasks.empty())
     return;
-  pending_->at = stage::storing;
-  pending_->result->completed_ms = now_ms;
-  actions_.emplace_back(store_checkpoint{pending_->result, pending_order()});
+  one->at = stage::storing;
+  one->result->completed_ms = now_ms;
+  actions_.emplace_back(store_checkpoint{one->result, order_of(*one)});
 }
 
-void checkpoint_coordinator::add_state(const execution_attempt_id& attempt,
+void checkpoint_coordinator::add_state(pending& to, const execution_attempt_id& attempt,
                                        state::task_state_snapshot state) {
   for (auto& [node, part] : state.operators) {
-    const auto stored = pending_->result->operators.find(node);
-    if (stored != pending_->result->operators.end() && !part.is_empty())
+    const auto stored = to.result->operators.find(node);
+    if (stored != to.result->operators.end() && !part.is_empty())
       stored->second.subtasks[attempt.subtask] = std::move(part);
   }
 }
@@ -255,74 +289,104 @@ void checkpoint_coordinator::add_state(const execution_attempt_id& attempt,
 void checkpoint_coordinator::on_declined(checkpoint_id checkpoint,
                                          const execution_attempt_id& attempt, const error& reason,
                                          std::int64_t now_ms) {
-  if (!is_pending(checkpoint, stage::tasks) || !pending_->missing_tasks.contains(attempt))
+  const auto* const one = find(checkpoint, stage::tasks);
+  if (one == nullptr || !one->missing_tasks.contains(attempt))
     return;
   // A task that was not ready says nothing about the health of checkpoints.
   const bool is_failure =
       reason.code != errc::checkpoint_declined && reason.code != errc::checkpoint_subsumed;
-  abort({errc::checkpoint_declined, named(checkpoint) + " declined by task " + to_string(attempt),
+  abort(checkpoint,
+        {errc::checkpoint_declined, named(checkpoint) + " declined by task " + to_string(attempt),
          reason},
         is_failure, now_ms);
 }
 
 void checkpoint_coordinator::on_task_ended(const execution_attempt_id& attempt,
                                            std::int64_t now_ms) {
-  if (!pending_ || pending_->at == stage::storing || !pending_->missing_tasks.contains(attempt))
-    return;
-  abort({errc::checkpoint_declined,
-         named(pending_->id) +
-             " aborted: a task ended before it acknowledged: " + to_string(attempt)},
+  const auto needs_it = [&](const pending& one) {
+    return one.at != stage::storing && one.missing_tasks.contains(attempt);
+  };
+  // One after the other: what is begun meanwhile is planned without that task.
+  for (auto found = std::find_if(pending_.begin(), pending_.end(), needs_it);
+       found != pending_.end(); found = std::find_if(pending_.begin(), pending_.end(), needs_it))
+    abort(
+        found->id,
+        {errc::checkpoint_declined,
+         named(found->id) + " aborted: a task ended before it acknowledged: " + to_string(attempt)},
         false, now_ms);
 }
 
 void checkpoint_coordinator::on_stored(checkpoint_id checkpoint, const status& outcome,
                                        std::int64_t now_ms) {
-  if (!is_pending(checkpoint, stage::storing))
+  auto* const one = find(checkpoint, stage::storing);
+  if (one == nullptr)
     return;
   if (!outcome) {
-    abort({errc::storage_failed, named(checkpoint) + " cannot be stored", outcome.error()}, true,
+    abort(checkpoint,
+          {errc::storage_failed, named(checkpoint) + " cannot be stored", outcome.error()}, true,
           now_ms);
     return;
   }
-  statistics_.completed(checkpoint, pending_->result->size_bytes(), pending_->result->directory,
-                        now_ms);
-  is_ending_ = has_stop_pending();
-  if (!pending_->savepoint || is_ending_) {
+  statistics_.completed(checkpoint, one->result->size_bytes(), one->result->directory, now_ms);
+  is_ending_ = is_stop(*one);
+  if (!one->savepoint || is_ending_) {
     failures_ = 0;
-    actions_.emplace_back(announce_completed{checkpoint, pending_->plan.acknowledge});
+    actions_.emplace_back(announce_completed{checkpoint, one->plan.acknowledge});
   }
-  if (pending_->savepoint)
+  if (one->savepoint)
     actions_.emplace_back(answer_savepoint{
-        pending_->savepoint->number, checkpoint, pending_order(), {}, pending_->plan.acknowledge});
-  if (pending_->is_requested)
+        one->savepoint->number, checkpoint, order_of(*one), {}, one->plan.acknowledge});
+  if (one->is_requested)
     actions_.emplace_back(answer_request{checkpoint, {}});
   if (is_ending_)
     refuse_waiting({errc::checkpoint_declined, "job ends with another savepoint"});
-  end(now_ms);
+  subsume(checkpoint, {errc::checkpoint_subsumed, named(checkpoint) + " is complete"}, now_ms);
+  end(checkpoint, now_ms);
 }
 
-void checkpoint_coordinator::abort(error reason, bool is_failure, std::int64_t now_ms) {
-  // Who requested it is told instead.
-  is_failure = is_failure && !pending_->is_requested && !pending_->savepoint;
-  const auto order = pending_order();
-  const bool has_ended_sources = order != nullptr && order->stop == graph::savepoint_stop::drain &&
-                                 pending_->at >= stage::tasks && !is_stopped_;
-  if (pending_->id != 0) {
-    statistics_.failed(pending_->id, reason, now_ms);
-    actions_.emplace_back(
-        announce_aborted{pending_->id, pending_->plan.acknowledge, reason, order});
+void checkpoint_coordinator::subsume(checkpoint_id checkpoint, const error& reason,
+                                     std::int64_t now_ms) {
+  const auto is_older = [&](const pending& one) {
+    return one.id < checkpoint && one.at == stage::tasks;
+  };
+  for (auto& one : pending_)
+    if (is_older(one))
+      abort_one(one, reason, now_ms);
+  std::erase_if(pending_, is_older);
+}
+
+void checkpoint_coordinator::abort_one(pending& one, const error& reason, std::int64_t now_ms) {
+  if (one.id != 0) {
+    statistics_.failed(one.id, reason, now_ms);
+    actions_.emplace_back(announce_aborted{one.id, one.plan.acknowledge, reason, order_of(one)});
   }
-  if (pending_->is_requested)
-    actions_.emplace_back(answer_request{pending_->id, reason});
-  if (pending_->savepoint)
-    answer(*pending_->savepoint, pending_->id, reason);
+  if (one.is_requested)
+    actions_.emplace_back(answer_request{one.id, reason});
+  if (one.savepoint)
+    answer(*one.savepoint, one.id, reason);
+}
+
+void checkpoint_coordinator::abort(checkpoint_id checkpoint, error reason, bool is_failure,
+                                   std::int64_t now_ms) {
+  const auto found = std::find_if(pending_.begin(), pending_.end(),
+                                  [&](const pending& one) { return one.id == checkpoint; });
+  auto& one = *found;
+  // Who requested it is told instead.
+  is_failure = is_failure && !one.is_requested && !one.savepoint;
+  const bool has_ended_sources = one.savepoint &&
+                                 one.savepoint->order->stop == graph::savepoint_stop::drain &&
+                                 one.at >= stage::tasks && !is_stopped_;
+  abort_one(one, reason, now_ms);
   if (has_ended_sources)
     actions_.emplace_back(
         give_up{{reason.code,
                  "job was drained for a savepoint that failed, and goes on from its newest "
                  "checkpoint",
                  reason}});
-  end(now_ms);
+  if (checkpoint != 0)
+    subsume(checkpoint, {errc::checkpoint_subsumed, named(checkpoint) + " was given up", reason},
+            now_ms);
+  end(checkpoint, now_ms);
   if (!is_failure)
     return;
   ++failures_;
@@ -340,13 +404,15 @@ void checkpoint_coordinator::abort(error reason, bool is_failure, std::int64_t n
   }
 }
 
-void checkpoint_coordinator::end(std::int64_t now_ms) {
+void checkpoint_coordinator::end(checkpoint_id checkpoint, std::int64_t now_ms) {
+  const auto found = std::find_if(pending_.begin(), pending_.end(),
+                                  [&](const pending& one) { return one.id == checkpoint; });
   if (is_periodic()) {
-    if (!pending_->savepoint)
-      periodic_ms_ = pending_->started_ms + job_->checkpoints.interval_ms;
+    if (found->id == 0 && !found->savepoint) // it was never planned
+      periodic_ms_ = found->started_ms + job_->checkpoints.interval_ms;
     periodic_ms_ = std::max(periodic_ms_, now_ms + job_->checkpoints.min_pause_ms);
   }
-  pending_.reset();
+  pending_.erase(found);
   if (is_wanted_now()) {
     wanted_ms_ = now_ms;
     poll(now_ms);
@@ -361,8 +427,10 @@ void checkpoint_coordinator::refuse_waiting(const error& reason) {
 void checkpoint_coordinator::stop(const error& reason) {
   is_stopped_ = true;
   is_final_wanted_ = false;
-  if (pending_ && pending_->at != stage::storing)
-    abort(reason, false, pending_->started_ms);
+  const auto is_open = [](const pending& one) { return one.at != stage::storing; };
+  for (auto found = std::find_if(pending_.begin(), pending_.end(), is_open);
+       found != pending_.end(); found = std::find_if(pending_.begin(), pending_.end(), is_open))
+    abort(found->id, reason, false, found->started_ms);
   if (std::exchange(is_requested_, false))
     actions_.emplace_back(answer_request{0, reason});
   refuse_waiting(reason);

@@ -87,8 +87,10 @@ using checkpoint_action = std::variant<plan_tasks, prepare_storage, snapshot_coo
                                        trigger_tasks, store_checkpoint, announce_completed,
                                        announce_aborted, answer_request, answer_savepoint, give_up>;
 
-/// Takes a job's checkpoints and savepoints, one at a time. Facts and time in, actions out. Pure;
-/// lives in its endpoint's turns.
+/// Takes a job's checkpoints and savepoints, one at a time, but for those that come by themselves:
+/// of them as many as the job allows, each begun once the tasks of the one before are triggered.
+/// With one that completes older ones end, and with one that fails, for tasks forget them with it.
+/// Facts and time in, actions out. Pure; lives in its endpoint's turns.
 ///
 ///     due → plan → prepare storage → snapshot coordinators → trigger → acknowledgements → store
 ///                       └──── declined, expired, a task ended: aborted ────┘             →
@@ -129,7 +131,8 @@ public:
                                result<byte_string> snapshot, std::int64_t now_ms);
   /// An acknowledgement of a checkpoint that is not pending is dropped.
   void on_acknowledged(checkpoint_id checkpoint, const execution_attempt_id& attempt,
-                       state::task_state_snapshot state, std::int64_t now_ms);
+                       state::task_state_snapshot state, std::int64_t now_ms,
+                       const snapshot_figures& figures = {});
   void on_declined(checkpoint_id checkpoint, const execution_attempt_id& attempt,
                    const error& reason, std::int64_t now_ms);
   /// A task finished, failed or was canceled.
@@ -141,7 +144,7 @@ public:
 
   std::vector<checkpoint_action> take_actions();
 
-  bool is_storing() const { return pending_ && pending_->at == stage::storing; }
+  bool is_storing() const;
   std::uint32_t completed_count() const { return statistics_.completed_count(); }
   const checkpoint_statistics& statistics() const { return statistics_; }
 
@@ -163,16 +166,22 @@ private:
     savepoint_request what;
     std::int64_t deadline_ms = 0;
   };
-  bool is_pending(checkpoint_id checkpoint, stage at) const;
+  /// Null: it is not there.
+  pending* find(checkpoint_id checkpoint, stage at);
   /// Without an interval, only final ones are taken.
   bool is_periodic() const { return job_->checkpoints.interval_ms > 0; }
   /// Whether one is to begin without waiting for its time.
   bool is_wanted_now() const {
     return is_final_wanted_ || is_requested_ || !waiting_savepoints_.empty();
   }
-  bool may_begin() const { return !is_stopped_ && !is_ending_ && !pending_; }
-  std::shared_ptr<const graph::savepoint_order> pending_order() const {
-    return pending_ && pending_->savepoint ? pending_->savepoint->order : nullptr;
+  bool may_begin() const;
+  /// Whether a further one may begin while these are under way.
+  bool may_begin_beside() const;
+  static std::shared_ptr<const graph::savepoint_order> order_of(const pending& one) {
+    return one.savepoint ? one.savepoint->order : nullptr;
+  }
+  static bool is_stop(const pending& one) {
+    return one.savepoint && one.savepoint->order->stop != graph::savepoint_stop::none;
   }
   bool has_stop_pending() const;
   std::int64_t due_ms() const;
@@ -180,11 +189,16 @@ private:
   void refuse_waiting(const error& reason);
   void answer(const savepoint_request& what, checkpoint_id checkpoint, error failure);
   void begin(std::int64_t now_ms);
-  void trigger(std::int64_t now_ms);
-  void end(std::int64_t now_ms);
-  /// `is_failure`: counts against the tolerance.
-  void abort(error reason, bool is_failure, std::int64_t now_ms);
-  void add_state(const execution_attempt_id& attempt, state::task_state_snapshot state);
+  void trigger(pending& one, std::int64_t now_ms);
+  void end(checkpoint_id checkpoint, std::int64_t now_ms);
+  /// With all older ones whose tasks are under way. `is_failure`: counts against the tolerance.
+  void abort(checkpoint_id checkpoint, error reason, bool is_failure, std::int64_t now_ms);
+  void abort_one(pending& one, const error& reason, std::int64_t now_ms);
+  std::shared_ptr<state::completed_checkpoint> describe(const pending& one) const;
+  /// Those older than this one, whose tasks are under way.
+  void subsume(checkpoint_id checkpoint, const error& reason, std::int64_t now_ms);
+  static void add_state(pending& to, const execution_attempt_id& attempt,
+                        state::task_state_snapshot state);
 
   std::shared_ptr<const graph::job_graph> job_;
   std::vector<operator_id> coordinators_;
@@ -195,9 +209,9 @@ private:
   bool is_requested_ = false; // and not yet begun
   std::deque<waiting_savepoint> waiting_savepoints_;
   bool is_stopped_ = false;
-  bool is_ending_ = false; // with a savepoint that is lasting
-  std::optional<pending> pending_;
-  std::int32_t failures_ = 0; // in a row
+  bool is_ending_ = false;      // with a savepoint that is lasting
+  std::deque<pending> pending_; // by rising ids; only the last may have no tasks yet
+  std::int32_t failures_ = 0;   // in a row
   checkpoint_statistics statistics_;
   std::vector<checkpoint_action> actions_;
 };

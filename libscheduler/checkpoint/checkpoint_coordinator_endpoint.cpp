@@ -68,6 +68,11 @@ status store_savepoint(headrace::state::checkpoint_storage& storage,
   return stored;
 }
 
+/// At least once, no barrier waits for another: there is nothing to overtake.
+bool may_be_unaligned(const graph::checkpoint_spec& spec) {
+  return spec.unaligned && !spec.at_least_once;
+}
+
 std::vector<operator_id> ids_of(const std::map<operator_id, actors::actor_ref>& coordinators) {
   std::vector<operator_id> ids;
   for (const auto& [id, ref] : coordinators)
@@ -178,6 +183,10 @@ void checkpoint_coordinator_endpoint::carry_out(const trigger_tasks& what) {
     order->setCheckpoint(what.checkpoint);
     order->setTimestampMs(now_ms());
     order->setAtLeastOnce(options_.job->checkpoints.at_least_once && what.savepoint == nullptr);
+    if (may_be_unaligned(options_.job->checkpoints) && what.savepoint == nullptr) {
+      order->setUnaligned(options_.job->checkpoints.aligned_timeout_ms == 0);
+      order->setAlignedTimeoutMs(options_.job->checkpoints.aligned_timeout_ms);
+    }
     if (what.savepoint != nullptr)
       write(order->initSavepoint(), *what.savepoint);
     tell(task.location, order.finish());
@@ -279,8 +288,11 @@ void checkpoint_coordinator_endpoint::hear(const checkpoint_acknowledged& acknow
   auto heard = checked_read([&]() -> status {
     const auto view = acknowledged.what.view();
     HEADRACE_TRY(auto snapshot, headrace::state::read_subtask_state(view->getState()));
+    const auto measured = view->getMetrics();
     core_->on_acknowledged(view->getCheckpoint(), read_attempt(view->getAttempt()),
-                           std::move(snapshot), now_us() / 1000);
+                           std::move(snapshot), now_us() / 1000,
+                           {measured.getAlignmentUs(), measured.getInFlightBytes(),
+                            measured.getProcessedBytes(), measured.getUnaligned()});
     return {};
   });
   if (!heard)

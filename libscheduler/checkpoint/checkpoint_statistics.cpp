@@ -25,6 +25,10 @@ void write_record(schema::CheckpointEntry::Builder out, const checkpoint_record&
   out.setIsSavepoint(record.is_savepoint);
   out.setIsNative(record.is_native);
   out.setStop(static_cast<schema::SavepointStop>(record.stop));
+  out.setInFlightBytes(record.figures.in_flight_bytes);
+  out.setProcessedBytes(record.figures.processed_bytes);
+  out.setAlignmentUs(record.figures.alignment_us);
+  out.setIsUnaligned(record.figures.is_unaligned);
   write(out.initFailure(), record.failure);
 }
 
@@ -53,11 +57,18 @@ void checkpoint_statistics::begun(checkpoint_id id, const graph::savepoint_order
     history_.pop_back();
 }
 
-void checkpoint_statistics::acknowledged(checkpoint_id id, std::int64_t now_ms) {
-  if (auto* record = find_running(id)) {
-    ++record->acknowledged;
-    record->newest_acknowledgement_ms = now_ms;
-  }
+void checkpoint_statistics::acknowledged(checkpoint_id id, const snapshot_figures& figures,
+                                         std::int64_t now_ms) {
+  auto* record = find_running(id);
+  if (record == nullptr)
+    return;
+  ++record->acknowledged;
+  record->newest_acknowledgement_ms = now_ms;
+  auto& all = record->figures;
+  all.alignment_us = std::max(all.alignment_us, figures.alignment_us);
+  all.in_flight_bytes += figures.in_flight_bytes;
+  all.processed_bytes += figures.processed_bytes;
+  all.is_unaligned = all.is_unaligned || figures.is_unaligned;
 }
 
 void checkpoint_statistics::completed(checkpoint_id id, std::uint64_t size_bytes,

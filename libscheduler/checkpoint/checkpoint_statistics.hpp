@@ -16,6 +16,14 @@ namespace headrace::scheduler {
 
 enum class checkpoint_outcome : std::uint8_t { in_progress, completed, failed };
 
+/// What a subtask measured of its part of a checkpoint.
+struct snapshot_figures {
+  std::int64_t alignment_us = 0;
+  std::uint64_t in_flight_bytes = 0; ///< stored, of what barriers have overtaken
+  std::uint64_t processed_bytes = 0; ///< taken in between the first barrier and the last
+  bool is_unaligned = false;
+};
+
 /// How one checkpoint went. A value. Times are of whoever calls, all by one clock.
 struct checkpoint_record {
   checkpoint_id id = 0;
@@ -29,6 +37,8 @@ struct checkpoint_record {
   std::uint64_t size_bytes = 0;
   std::int32_t subtasks = 0;
   std::int32_t acknowledged = 0;
+  snapshot_figures
+      figures; ///< sums over the subtasks; the longest alignment; one unaligned at least
   std::string directory;
   error failure;
 };
@@ -42,7 +52,7 @@ public:
   /// @param savepoint  null: a checkpoint
   void begun(checkpoint_id id, const graph::savepoint_order* savepoint, std::int32_t subtasks,
              std::int64_t now_ms);
-  void acknowledged(checkpoint_id id, std::int64_t now_ms);
+  void acknowledged(checkpoint_id id, const snapshot_figures& figures, std::int64_t now_ms);
   void completed(checkpoint_id id, std::uint64_t size_bytes, std::string directory,
                  std::int64_t now_ms);
   void failed(checkpoint_id id, error why, std::int64_t now_ms);

@@ -85,6 +85,14 @@ void write_gate(schema::InputGate::Builder out, const execution_graph& graph, co
   out.setGeneration(graph.current(first).id.generation);
   out.setInput(consumer.inputs[static_cast<std::size_t>(edge.gate)].input);
   out.setSubpartition(edge.pattern.subpartition_of(subtask));
+  const auto& partitioner = graph.job()
+                                .vertices[static_cast<std::size_t>(edge.producer)]
+                                .outputs[static_cast<std::size_t>(edge.output)]
+                                .partitioner;
+  out.setPartitioner(static_cast<std::uint8_t>(partitioner.kind));
+  auto columns = out.initKeyColumns(static_cast<unsigned>(partitioner.key_columns.size()));
+  for (unsigned i = 0; i < columns.size(); ++i)
+    columns.set(i, partitioner.key_columns[i]);
   const subtask_range producers = edge.pattern.producers_of(subtask);
   auto channels = out.initChannels(static_cast<unsigned>(producers.size()));
   place_index places;

@@ -1,5 +1,6 @@
 #include "libstate/checkpoint/redistribution.hpp"
 
+#include <algorithm>
 #include <set>
 
 namespace headrace::state {
@@ -23,6 +24,22 @@ void assign_keyed(const operator_state& stored, std::vector<operator_subtask_sta
         if (!intersection(handle.groups, groups).is_empty())
           into.raw_keyed.push_back(handle);
       }
+    }
+  }
+}
+
+/// In-flight data: what waited at a subtask, or was sent by it, goes to one of the new ones, but
+/// for rows by key, which go where their key groups do; who restores finds out which they are.
+void assign_in_flight(const operator_state& stored, std::vector<operator_subtask_state>& to) {
+  const auto parallelism = static_cast<std::int32_t>(to.size());
+  for (std::int32_t subtask = 0; subtask < parallelism; ++subtask) {
+    const auto groups = graph::key_groups_of(subtask, stored.max_parallelism, parallelism);
+    for (const auto& [from, state] : stored.subtasks) {
+      const auto had = graph::key_groups_of(from, stored.max_parallelism, stored.parallelism);
+      if (from % parallelism != subtask && intersection(had, groups).is_empty())
+        continue;
+      for (const auto& handle : state.channels)
+        to[static_cast<std::size_t>(subtask)].channels.push_back({handle.segment, from});
     }
   }
 }
@@ -100,12 +117,13 @@ bool can_stay(const operator_state& stored) {
   return true;
 }
 
-bool has_channels(const operator_state& stored) {
-  for (const auto& [subtask, state] : stored.subtasks) {
-    if (!state.channels.empty())
-      return true;
-  }
-  return false;
+/// Whether an operator runs with another parallelism than before. Then in-flight data of all is
+/// dealt out anew, for the other end of its edge may be that operator.
+bool is_rescaled(const completed_checkpoint& from, const std::vector<restored_operator>& job) {
+  return std::any_of(job.begin(), job.end(), [&](const restored_operator& wanted) {
+    const auto stored = from.operators.find(wanted.id);
+    return stored != from.operators.end() && stored->second.parallelism != wanted.parallelism;
+  });
 }
 
 std::string words_of(const std::string& uid, const std::string& name, const operator_id& id) {
@@ -127,35 +145,33 @@ status check_max_parallelism(const restored_operator& wanted, const operator_sta
                      std::to_string(stored.max_parallelism) + ", is " +
                      std::to_string(wanted.max_parallelism) + "; set it to " +
                      std::to_string(stored.max_parallelism) + ", or leave it out");
-  if (wanted.parallelism != stored.parallelism && has_channels(stored))
-    return error(errc::incompatible_state,
-                 "in-flight data of an unaligned checkpoint cannot be rescaled: operator " +
-                     words_of(wanted.uid, wanted.name, wanted.id) + ", from " +
-                     std::to_string(stored.parallelism) + " to " +
-                     std::to_string(wanted.parallelism));
   return {};
 }
 
 } // namespace
 
-std::vector<operator_subtask_state> redistribute(const operator_state& stored,
-                                                 std::int32_t parallelism) {
+std::vector<operator_subtask_state>
+redistribute(const operator_state& stored, std::int32_t parallelism, bool rescales_in_flight) {
   HEADRACE_ASSERT(parallelism >= 1 && parallelism <= stored.max_parallelism,
                   "parallelism is within the key groups");
   std::vector<operator_subtask_state> out(static_cast<std::size_t>(parallelism));
   const bool is_same = parallelism == stored.parallelism;
-  if (is_same) {
-    for (const auto& [subtask, state] : stored.subtasks)
-      out[static_cast<std::size_t>(subtask)].channels = state.channels;
-  }
   if (is_same && can_stay(stored)) {
     for (const auto& [subtask, state] : stored.subtasks)
       out[static_cast<std::size_t>(subtask)] = state;
+  } else {
+    assign_keyed(stored, out);
+    list_dealer(out, &operator_subtask_state::managed).deal(stored);
+    list_dealer(out, &operator_subtask_state::raw_operator).deal(stored);
+  }
+  for (auto& one : out)
+    one.channels.clear();
+  if (!is_same || rescales_in_flight) {
+    assign_in_flight(stored, out);
     return out;
   }
-  assign_keyed(stored, out);
-  list_dealer(out, &operator_subtask_state::managed).deal(stored);
-  list_dealer(out, &operator_subtask_state::raw_operator).deal(stored);
+  for (const auto& [subtask, state] : stored.subtasks)
+    out[static_cast<std::size_t>(subtask)].channels = state.channels;
   return out;
 }
 
@@ -163,6 +179,7 @@ result<restore_assignment> assign_states(const completed_checkpoint& from,
                                          const std::vector<restored_operator>& job,
                                          bool allow_non_restored_state) {
   restore_assignment out;
+  const bool rescales = is_rescaled(from, job);
   for (const auto& wanted : job) {
     auto& assigned = out.operators[wanted.id];
     assigned.max_parallelism = wanted.max_parallelism;
@@ -174,7 +191,7 @@ result<restore_assignment> assign_states(const completed_checkpoint& from,
     const auto& stored = found->second;
     HEADRACE_CHECK(check_max_parallelism(wanted, stored));
     assigned.max_parallelism = stored.max_parallelism;
-    assigned.subtasks = redistribute(stored, wanted.parallelism);
+    assigned.subtasks = redistribute(stored, wanted.parallelism, rescales);
     assigned.coordinator = stored.coordinator;
     assigned.has_coordinator = stored.has_coordinator;
   }

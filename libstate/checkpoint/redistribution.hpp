@@ -32,14 +32,18 @@ struct restore_assignment {
 };
 
 /// Deals one operator's state out over another number of subtasks: key groups by range, split lists
-/// element by element, union lists whole to each, broadcast one copy to each. Pure.
+/// element by element, union lists whole to each, broadcast one copy to each; in-flight data to all
+/// that may have a part of it. Pure.
+///
+/// @param rescales_in_flight  also where the parallelism is the same: another operator's is not
 std::vector<operator_subtask_state> redistribute(const operator_state& stored,
-                                                 std::int32_t parallelism);
+                                                 std::int32_t parallelism,
+                                                 bool rescales_in_flight = false);
 
 /// Assigns a whole checkpoint to a job. Pure.
 /// @errors incompatible_state  another max parallelism; or state of an operator that the job has
 /// not,
-///         unless `allow_non_restored_state`; or in-flight channel data and another parallelism
+///         unless `allow_non_restored_state`
 result<restore_assignment> assign_states(const completed_checkpoint& from,
                                          const std::vector<restored_operator>& job,
                                          bool allow_non_restored_state);

@@ -39,6 +39,11 @@ void handle_encoder::put(const keyed_state_handle& handle) {
   }
 }
 
+void handle_encoder::put(const in_flight_handle& handle) {
+  put(handle.segment);
+  out_.put_varint(static_cast<std::uint64_t>(handle.rescaled_from + 1));
+}
+
 void handle_encoder::put(const operator_state_handle& handle) {
   put(handle.segment);
   out_.put_varint(handle.lists.size());
@@ -137,6 +142,16 @@ result<operator_state_handle::list> handle_decoder::get_list() {
   return out;
 }
 
+result<in_flight_handle> handle_decoder::get_in_flight() {
+  in_flight_handle out;
+  HEADRACE_TRY(out.segment, get_segment());
+  HEADRACE_TRY(const auto from, in_->get_varint());
+  if (from > static_cast<std::uint64_t>(graph::max_parallelism_most))
+    return error(errc::malformed_message, "impossible subtask: " + std::to_string(from));
+  out.rescaled_from = static_cast<std::int32_t>(from) - 1;
+  return out;
+}
+
 result<operator_state_handle> handle_decoder::get_operator() {
   operator_state_handle out;
   HEADRACE_TRY(out.segment, get_segment());
@@ -160,7 +175,7 @@ result<operator_subtask_state> handle_decoder::get_subtask_state() {
   HEADRACE_CHECK(get_all(out.managed, &handle_decoder::get_operator));
   HEADRACE_CHECK(get_all(out.raw_keyed, &handle_decoder::get_keyed));
   HEADRACE_CHECK(get_all(out.raw_operator, &handle_decoder::get_operator));
-  HEADRACE_CHECK(get_all(out.channels, &handle_decoder::get_segment));
+  HEADRACE_CHECK(get_all(out.channels, &handle_decoder::get_in_flight));
   return out;
 }
 

@@ -17,6 +17,7 @@ private:
   void put(const state_segment& segment);
   void put(const keyed_state_handle& handle);
   void put(const operator_state_handle& handle);
+  void put(const in_flight_handle& handle);
   template <class T>
   void put_all(const std::vector<T>& values);
 
@@ -36,6 +37,7 @@ private:
   result<state_segment> get_segment();
   result<keyed_state_handle> get_keyed();
   result<operator_state_handle> get_operator();
+  result<in_flight_handle> get_in_flight();
   result<operator_state_handle::list> get_list();
   template <class T>
   status get_all(std::vector<T>& out, result<T> (handle_decoder::*get_one)());

@@ -33,7 +33,7 @@ bool operator_subtask_state::is_empty() const {
 std::uint64_t operator_subtask_state::size_bytes() const {
   auto out = size_of(keyed) + size_of(raw_keyed) + size_of(managed) + size_of(raw_operator);
   for (const auto& one : channels)
-    out += one.size_bytes;
+    out += one.segment.size_bytes;
   return out;
 }
 
@@ -47,8 +47,8 @@ std::uint64_t task_state_snapshot::size_bytes() const {
 std::uint64_t task_state_snapshot::in_flight_bytes() const {
   std::uint64_t out = 0;
   for (const auto& [id, one] : operators)
-    for (const auto& segment : one.channels)
-      out += segment.size_bytes;
+    for (const auto& handle : one.channels)
+      out += handle.segment.size_bytes;
   return out;
 }
 

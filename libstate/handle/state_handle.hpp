@@ -62,6 +62,15 @@ struct operator_state_handle {
   friend bool operator==(const operator_state_handle&, const operator_state_handle&) = default;
 };
 
+/// In-flight data that one subtask has stored with an unaligned checkpoint.
+struct in_flight_handle {
+  state_segment segment;
+  /// After a change of parallelism, where several subtasks restore from it and each takes what is
+  /// its own: the one that stored it. -1: the subtask that restores it, as it was.
+  std::int32_t rescaled_from = -1;
+  friend bool operator==(const in_flight_handle&, const in_flight_handle&) = default;
+};
+
 /// All that one subtask acknowledges for one operator of its chain. After `redistribute`, all that
 /// it restores from: then several handles of a kind are usual.
 struct operator_subtask_state {
@@ -69,7 +78,7 @@ struct operator_subtask_state {
   std::vector<operator_state_handle> managed;
   std::vector<keyed_state_handle> raw_keyed;
   std::vector<operator_state_handle> raw_operator;
-  std::vector<state_segment> channels; ///< in-flight data of an unaligned checkpoint
+  std::vector<in_flight_handle> channels; ///< of an unaligned checkpoint
 
   bool is_empty() const;
   std::uint64_t size_bytes() const;

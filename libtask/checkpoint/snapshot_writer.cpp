@@ -42,6 +42,9 @@ message<schema::AcknowledgeCheckpoint> acknowledge(const state::task_state_snaps
   metrics.setSynchronousUs(order.synchronous_us);
   metrics.setAsynchronousUs(order.asynchronous_us);
   metrics.setBytes(written.size_bytes());
+  metrics.setInFlightBytes(written.in_flight_bytes());
+  metrics.setProcessedBytes(order.processed_bytes);
+  metrics.setUnaligned(order.is_unaligned);
   return out.finish();
 }
 

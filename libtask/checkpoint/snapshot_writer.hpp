@@ -19,6 +19,8 @@ struct snapshot_order {
   std::int64_t synchronous_us = 0;
   std::int64_t asynchronous_us = 0; ///< set once it is written
   std::string savepoint_directory;  ///< empty: a plain checkpoint
+  std::uint64_t processed_bytes = 0;
+  bool is_unaligned = false;
 };
 
 /// Writes a snapshot into the subtask's file of its checkpoint. May block and take long: on an

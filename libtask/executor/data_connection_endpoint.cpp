@@ -319,7 +319,8 @@ status data_connection_endpoint::deliver(route_piece& piece) {
     return {};
   }
   for (const auto& element : piece.elements)
-    HEADRACE_CHECK(routes_.take_credit(piece.route, element.cost));
+    HEADRACE_CHECK(routes_.take_credit(piece.route, element.cost,
+                                       std::holds_alternative<graph::barrier>(element.content)));
   const auto consumer = directory_.find(end->consumer);
   if (consumer.is_none()) {
     metrics_->dropped_pieces.add(1);

@@ -61,7 +61,9 @@ void task_executor_endpoint::answer_messages() {
     }
     graph::barrier split{view->getCheckpoint(), view->getTimestampMs(),
                          view->getAtLeastOnce() ? graph::barrier_alignment::at_least_once
+                         : view->getUnaligned() ? graph::barrier_alignment::unaligned
                                                 : graph::barrier_alignment::exactly_once};
+    split.aligned_timeout_ms = view->getAlignedTimeoutMs();
     if (view->hasSavepoint()) {
       auto savepoint = graph::read_savepoint_order(view->getSavepoint());
       if (!savepoint) {

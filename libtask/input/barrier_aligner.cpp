@@ -6,6 +6,10 @@
 
 namespace headrace::task {
 
+namespace {
+constexpr std::size_t counted_max = 128;
+} // namespace
+
 barrier_aligner::barrier_aligner(std::size_t channel_count)
     : arrived_(channel_count, 0), blocked_(channel_count, 0), closed_(channel_count, 0) {}
 
@@ -16,6 +20,10 @@ barrier_aligner::outcome barrier_aligner::on_barrier(std::size_t channel,
   outcome out;
   if (arrived.checkpoint <= over_ || closed_[channel] != 0)
     return out;
+  if (arrived.alignment == graph::barrier_alignment::at_least_once) {
+    count_barrier(channel, arrived, now_us, out);
+    return out;
+  }
   if (is_pending_ && arrived.checkpoint < current_.checkpoint)
     return out;
   if (is_pending_ && arrived.checkpoint > current_.checkpoint) {
@@ -27,8 +35,7 @@ barrier_aligner::outcome barrier_aligner::on_barrier(std::size_t channel,
   if (arrived_[channel] == 0) {
     arrived_[channel] = 1;
     --awaited_;
-    if (current_.alignment == graph::barrier_alignment::exactly_once)
-      blocked_[channel] = 1;
+    blocked_[channel] = 1;
   }
   complete_if_all_there(out, now_us);
   return out;
@@ -45,7 +52,45 @@ barrier_aligner::outcome barrier_aligner::on_closed(std::size_t channel, std::in
     --awaited_;
     complete_if_all_there(out, now_us);
   }
+  for (auto& one : counted_)
+    if (one.arrived[channel] == 0)
+      --one.awaited;
+  complete_counted(out, now_us);
   return out;
+}
+
+void barrier_aligner::count_barrier(std::size_t channel, const graph::barrier& arrived,
+                                    std::int64_t now_us, outcome& out) {
+  auto at = std::find_if(counted_.begin(), counted_.end(), [&](const count& one) {
+    return one.barrier.checkpoint >= arrived.checkpoint;
+  });
+  if (at == counted_.end() || at->barrier.checkpoint != arrived.checkpoint)
+    at = counted_.insert(at, count{arrived, now_us,
+                                   std::vector<std::uint8_t>(arrived_.size(), std::uint8_t{0}),
+                                   closed_.size() - closed_count_});
+  if (at->arrived[channel] == 0) {
+    at->arrived[channel] = 1;
+    --at->awaited;
+  }
+  complete_counted(out, now_us);
+  if (counted_.size() > counted_max)
+    counted_.pop_front(); // nobody waits for so many
+}
+
+/// The newest one of which all are there; older ones are over with it.
+void barrier_aligner::complete_counted(outcome& out, std::int64_t now_us) {
+  const auto newest = std::find_if(counted_.rbegin(), counted_.rend(),
+                                   [](const count& one) { return one.awaited == 0; });
+  if (newest == counted_.rend())
+    return;
+  out.aligned = alignment{newest->barrier, now_us - newest->started_us, 0};
+  over_ = std::max(over_, newest->barrier.checkpoint);
+  forget_counted();
+}
+
+void barrier_aligner::forget_counted() {
+  while (!counted_.empty() && counted_.front().barrier.checkpoint <= over_)
+    counted_.pop_front();
 }
 
 barrier_aligner::outcome barrier_aligner::abort(checkpoint_id checkpoint) {
@@ -53,13 +98,16 @@ barrier_aligner::outcome barrier_aligner::abort(checkpoint_id checkpoint) {
   if (is_pending_ && current_.checkpoint <= checkpoint)
     end(out);
   over_ = std::max(over_, checkpoint);
+  forget_counted();
   return out;
 }
 
 std::optional<checkpoint_id> barrier_aligner::pending() const {
-  if (!is_pending_)
+  if (is_pending_)
+    return current_.checkpoint;
+  if (counted_.empty())
     return std::nullopt;
-  return current_.checkpoint;
+  return counted_.front().barrier.checkpoint;
 }
 
 void barrier_aligner::begin(const graph::barrier& first, std::int64_t now_us) {
@@ -71,6 +119,7 @@ void barrier_aligner::begin(const graph::barrier& first, std::int64_t now_us) {
 
 void barrier_aligner::end(outcome& out) {
   over_ = std::max(over_, current_.checkpoint);
+  forget_counted();
   is_pending_ = false;
   out.unblocked = true;
   std::fill(arrived_.begin(), arrived_.end(), std::uint8_t{0});
@@ -80,7 +129,7 @@ void barrier_aligner::end(outcome& out) {
 void barrier_aligner::complete_if_all_there(outcome& out, std::int64_t now_us) {
   if (!is_pending_ || awaited_ > 0)
     return;
-  out.aligned = alignment{current_, now_us - started_us_};
+  out.aligned = alignment{current_, now_us - started_us_, 0};
   end(out);
 }
 

@@ -1,12 +1,15 @@
 #pragma once
 
 #include "libtask/input/barrier_aligner.hpp"
+#include "libtask/input/channel_recorder.hpp"
 #include "libtask/input/watermark_valve.hpp"
 #include "libgraph/data/stream_element.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <list>
 #include <optional>
 #include <span>
@@ -47,7 +50,12 @@ struct input_gate_limits {
 /// What is in flight on a channel is bounded by its window. A channel from another process whose
 /// queue runs empty before new credit can have any effect has its window doubled, up to a limit;
 /// where the queue stays long the window shrinks again, so that barriers do not wait behind more
-/// than is needed to keep the operator busy. Pure. Lives on the task's mailbox.
+/// than is needed to keep the operator busy.
+///
+/// A barrier that may overtake is announced as soon as it has come, however much waits before it.
+/// `overtake` makes the checkpoint an unaligned one: what waits before its barriers is recorded,
+/// and so is what still comes before those that have not come. What a restart brings back goes
+/// before anything new. Pure. Lives on the task's mailbox.
 class input_gate {
 public:
   /// @param inputs  for each channel (over all gates, in order) the operator input that it feeds
@@ -62,7 +70,26 @@ public:
   std::optional<input_event> poll(std::int64_t now_us);
   /// Whether `poll` would give something (a barrier that is dropped counts).
   bool has_input() const { return !events_.empty() || !ready_.empty(); }
+  /// Whether something that was taken out is to be polled before anything else.
+  bool has_events() const { return !events_.empty(); }
+  /// How many rows the next batches may have.
+  void set_rows_max(std::size_t rows) { rows_max_ = rows; }
   void abort_checkpoint(checkpoint_id checkpoint);
+
+  // --- unaligned checkpoints
+  /// The newest barrier that has come, may overtake, and is not through.
+  const std::optional<graph::barrier>& announced() const { return announced_; }
+  /// The subtask takes the snapshot of this checkpoint, now; without events left.
+  void overtake(const graph::barrier& split);
+  struct recording {
+    channel_recorder::recording content;
+    std::uint64_t processed_bytes = 0; ///< taken in since `overtake`
+  };
+  /// What the overtaking barriers found in flight, once all have come; told once.
+  std::optional<recording> take_recording();
+  /// Puts back what a checkpoint has stored of a channel. Before anything comes over any channel;
+  /// it takes no credit.
+  void restore(std::size_t channel, std::vector<graph::stream_element> elements);
 
   struct grant {
     std::uint32_t channel = 0;
@@ -86,6 +113,8 @@ private:
   struct queued {
     graph::stream_element element;
     std::size_t cost = 0;
+    std::size_t taken_rows = 0; ///< of a batch: these are out already
+    bool is_restored = false;
   };
   struct channel {
     std::list<queued> queue; ///< most are empty: takes nothing then
@@ -104,7 +133,19 @@ private:
     bool has_times = false;
   };
   void make_ready(std::size_t index);
+  void make_all_ready();
+  /// Whether the channel must wait until all that was restored is taken.
+  bool waits_for_restored(const channel& one) const {
+    return restored_left_ > 0 && (one.queue.empty() || !one.queue.front().is_restored);
+  }
+  void announce(std::size_t index, const graph::barrier& split);
+  void drop_barriers(checkpoint_id checkpoint);
+  void record_waiting(std::size_t index, checkpoint_id checkpoint);
   graph::stream_element take_front(std::size_t index);
+  /// The rows of the front batch, or the first of them when they are too many.
+  graph::record_batch take_rows(std::size_t index);
+  void give_back(std::size_t index, std::size_t cost);
+  std::size_t rows_target() const { return std::min(limits_.rows_target, rows_max_); }
   void grant_credit(std::size_t index);
   void take_turn(std::int64_t now_us);
   void take_batch(std::size_t index);
@@ -113,7 +154,7 @@ private:
   void join_small(std::size_t index, join_progress& so_far);
   void join_others(std::int32_t input, join_progress& so_far);
   bool is_full(const join_progress& so_far) const {
-    return so_far.rows >= limits_.rows_target || so_far.bytes >= limits_.bytes_target;
+    return so_far.rows >= rows_target() || so_far.bytes >= limits_.bytes_target;
   }
   void take_control(std::size_t index, graph::stream_element element, std::int64_t now_us);
   void end_channel(std::size_t index);
@@ -125,6 +166,8 @@ private:
   input_gate_limits limits_;
   watermark_valve valve_;
   barrier_aligner aligner_;
+  channel_recorder recorder_;
+  std::optional<graph::barrier> announced_;
   std::deque<std::size_t> ready_;
   std::deque<input_event> events_;
   std::vector<grant> grants_;
@@ -132,6 +175,11 @@ private:
   std::vector<graph::record_batch> joining_; ///< reused
   std::size_t ended_channels_ = 0;
   std::size_t queued_bytes_ = 0;
+  std::size_t rows_max_ = std::numeric_limits<std::size_t>::max();
+  std::size_t restored_left_ = 0;    ///< elements
+  std::uint64_t taken_bytes_ = 0;    ///< of all channels, ever
+  std::uint64_t processed_from_ = 0; ///< taken_bytes_ when the pending alignment began …
+  std::uint64_t overtaken_from_ = 0; ///< … and when the recorded checkpoint overtook
 };
 
 } // namespace headrace::task

@@ -42,6 +42,8 @@ void write_element(schema::StreamElement::Builder out, const wire_element& eleme
     to.setCheckpoint(split->checkpoint);
     to.setTimestampMs(split->timestamp_ms);
     to.setAtLeastOnce(split->alignment == graph::barrier_alignment::at_least_once);
+    to.setUnaligned(split->alignment == graph::barrier_alignment::unaligned);
+    to.setAlignedTimeoutMs(split->aligned_timeout_ms);
     if (split->savepoint != nullptr)
       write(to.initSavepoint(), *split->savepoint);
   } else if (std::holds_alternative<graph::end_of_input>(content)) {
@@ -108,7 +110,9 @@ result<wire_element> read_element(schema::StreamElement::Reader in, body_reader&
     const auto from = in.getBarrier();
     graph::barrier split{from.getCheckpoint(), from.getTimestampMs(),
                          from.getAtLeastOnce() ? graph::barrier_alignment::at_least_once
+                         : from.getUnaligned() ? graph::barrier_alignment::unaligned
                                                : graph::barrier_alignment::exactly_once};
+    split.aligned_timeout_ms = from.getAlignedTimeoutMs();
     if (from.hasSavepoint()) {
       HEADRACE_TRY(auto order, graph::read_savepoint_order(from.getSavepoint()));
       split.savepoint = std::make_shared<const graph::savepoint_order>(std::move(order));

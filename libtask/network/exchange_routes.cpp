@@ -42,12 +42,12 @@ void exchange_routes::give_credit(route_id route, std::uint64_t bytes) {
     at->second.credit_left += static_cast<std::int64_t>(std::min(bytes, wire_cost_max));
 }
 
-status exchange_routes::take_credit(route_id route, std::uint64_t cost) {
+status exchange_routes::take_credit(route_id route, std::uint64_t cost, bool is_barrier) {
   const auto at = consumed_.find(route);
   if (at == consumed_.end())
     return {};
   auto& left = at->second.credit_left;
-  if (left <= 0)
+  if (left <= 0 && !is_barrier)
     return error(errc::malformed_message,
                  "more came over a channel than its producer has credit for: route " +
                      std::to_string(route) + ", overdrawn by " + std::to_string(-left) +

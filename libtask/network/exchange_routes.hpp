@@ -43,8 +43,9 @@ public:
   /// The consumer lets its producer send so much more.
   void give_credit(route_id route, std::uint64_t bytes);
   /// Something of such a cost has come over a route that lives.
+  /// @param is_barrier  needs no credit, for it may overtake
   /// @errors malformed_message  its producer had no credit left: one element alone may overdraw it
-  status take_credit(route_id route, std::uint64_t cost);
+  status take_credit(route_id route, std::uint64_t cost, bool is_barrier = false);
   /// Ends it. @returns whose it was
   std::optional<consumer_end> close_consumer(route_id route);
   /// The consumer has ended. @returns its routes, to be abandoned

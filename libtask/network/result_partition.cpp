@@ -1,5 +1,6 @@
 #include "libtask/network/result_partition.hpp"
 
+#include "libstate/channel/channel_state.hpp"
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
@@ -52,6 +53,78 @@ void result_partition::broadcast(const graph::stream_element& element) {
     enqueue(part, element);
     send(part);
   }
+}
+
+result_partition::element_list::iterator result_partition::find_barrier(subpartition& part,
+                                                                        checkpoint_id checkpoint) {
+  return std::find_if(part.queue.begin(), part.queue.end(), [&](const auto& element) {
+    const auto* split = std::get_if<graph::barrier>(&element);
+    return split != nullptr && split->checkpoint == checkpoint;
+  });
+}
+
+void result_partition::overtake(const graph::barrier& split, std::vector<overtaken_elements>& out) {
+  for (std::uint32_t i = 0; i < parts_.size(); ++i) {
+    flush(parts_[i]);
+    go_ahead(i, split, parts_[i].queue.end(), out);
+  }
+}
+
+void result_partition::overtake_waiting(const graph::barrier& split,
+                                        std::vector<overtaken_elements>& out) {
+  for (std::uint32_t i = 0; i < parts_.size() && waiting_barriers_ > 0; ++i) {
+    auto& part = parts_[i];
+    const auto waiting = find_barrier(part, split.checkpoint);
+    if (waiting == part.queue.end())
+      continue;
+    --waiting_barriers_;
+    go_ahead(i, split, part.queue.erase(waiting), out);
+  }
+}
+
+void result_partition::go_ahead(std::uint32_t index, const graph::barrier& split,
+                                element_list::iterator end, std::vector<overtaken_elements>& out) {
+  auto& part = parts_[index];
+  overtaken_elements found{index, {}};
+  for (auto at = part.queue.begin(); at != end; ++at)
+    if (state::is_kept_in_flight(*at))
+      found.elements.push_back(*at);
+  if (!found.elements.empty())
+    out.push_back(std::move(found));
+  if (part.consumer == nullptr) { // it goes with the first credit
+    part.queue.push_front(split);
+    ++waiting_barriers_;
+    return;
+  }
+  const auto taken = part.consumer->add(split);
+  part.credit_bytes -= static_cast<std::int64_t>(taken.cost);
+  part.consumer->flush(false);
+}
+
+bool result_partition::has_waiting_barrier(checkpoint_id checkpoint) const {
+  if (waiting_barriers_ == 0)
+    return false;
+  return std::any_of(parts_.begin(), parts_.end(), [&](const subpartition& part) {
+    return std::any_of(part.queue.begin(), part.queue.end(), [&](const auto& element) {
+      const auto* split = std::get_if<graph::barrier>(&element);
+      return split != nullptr && split->checkpoint == checkpoint;
+    });
+  });
+}
+
+void result_partition::restore(std::uint32_t index, std::vector<graph::stream_element> elements) {
+  HEADRACE_ASSERT(index < parts_.size(), "data of an unknown subpartition");
+  for (auto& element : elements)
+    enqueue(parts_[index], std::move(element));
+  send(parts_[index]);
+}
+
+void result_partition::restore(const graph::record_batch& rows) {
+  std::vector<target_piece> pieces;
+  if (!rows.is_empty())
+    partitioner_->split(rows, pieces);
+  for (auto& piece : pieces)
+    restore(piece.target, {piece.rows.compact_if_sparse()});
 }
 
 void result_partition::flush() {
@@ -109,6 +182,8 @@ void result_partition::enqueue(subpartition& part, graph::stream_element element
              std::holds_alternative<graph::watermark>(part.queue.back())) {
     part.queue.back() = std::move(element); // the later one says it all
     return;
+  } else if (std::holds_alternative<graph::barrier>(element)) {
+    ++waiting_barriers_;
   }
   part.queue.push_back(std::move(element));
 }
@@ -133,6 +208,8 @@ void result_partition::send(subpartition& part) {
 void result_partition::send_front(subpartition& part) {
   auto& front = part.queue.front();
   const bool has_rows = std::holds_alternative<graph::record_batch>(front);
+  if (std::holds_alternative<graph::barrier>(front))
+    --waiting_barriers_;
   auto taken = part.consumer->add(std::move(front));
   part.credit_bytes -= static_cast<std::int64_t>(taken.cost);
   if (has_rows)

@@ -28,6 +28,12 @@ public:
   virtual void flush(bool closes) = 0;
 };
 
+/// What a barrier went ahead of in one subpartition: rows and watermarks, in order.
+struct overtaken_elements {
+  std::uint32_t subpartition = 0;
+  std::vector<graph::stream_element> elements;
+};
+
 struct result_partition_limits {
   std::size_t piece_rows = 4096; ///< a pending piece goes out at this size …
   std::size_t piece_bytes = std::size_t{256} << 10U;
@@ -42,7 +48,8 @@ struct result_partition_limits {
 /// watermark, barrier or end, which go to all subpartitions. What has no credit, or no consumer
 /// yet, waits; then `is_available` is false and the task stops taking input. One element may
 /// overdraw the credit, so that a batch larger than a window gets through; the channel says what an
-/// element costs. Lives on the task's mailbox.
+/// element costs. The barrier of an unaligned checkpoint goes ahead of all that waits, and needs no
+/// credit. Lives on the task's mailbox.
 ///
 ///     emit ─▶ partitioner ─┬▶ pending 0 ─▶ queue 0 ─ credit ─▶ consumer 0
 ///                          └▶ pending 1 ─▶ queue 1 ─ credit ─▶ consumer 1
@@ -53,6 +60,15 @@ public:
 
   void emit(const graph::record_batch& rows, std::int64_t now_us);
   void broadcast(const graph::stream_element& element);
+  /// Sends an unaligned barrier at once to every subpartition. Adds to `out` what it has overtaken.
+  void overtake(const graph::barrier& split, std::vector<overtaken_elements>& out);
+  /// The same for those subpartitions only in which the checkpoint's barrier waits already.
+  void overtake_waiting(const graph::barrier& split, std::vector<overtaken_elements>& out);
+  bool has_waiting_barrier(checkpoint_id checkpoint) const;
+  /// Puts back what a checkpoint has stored of a subpartition. Before anything is emitted.
+  void restore(std::uint32_t subpartition, std::vector<graph::stream_element> elements);
+  /// The same with rows that were for other subpartitions: they are split anew.
+  void restore(const graph::record_batch& rows);
   void flush();
   /// The producer has finished: consumers are told behind what waits.
   void close();
@@ -86,6 +102,11 @@ private:
   void add_piece(subpartition& to, graph::record_batch rows, std::int64_t now_us);
   void flush(subpartition& part);
   void enqueue(subpartition& part, graph::stream_element element);
+  using element_list = std::list<graph::stream_element>;
+  /// Sends the barrier, and gives what waits before `end`.
+  void go_ahead(std::uint32_t index, const graph::barrier& split, element_list::iterator end,
+                std::vector<overtaken_elements>& out);
+  static element_list::iterator find_barrier(subpartition& part, checkpoint_id checkpoint);
   void send(subpartition& part);
   void send_front(subpartition& part);
 
@@ -96,6 +117,7 @@ private:
   std::size_t starved_ = 0;
   std::size_t pending_bytes_ = 0;
   std::size_t pending_parts_ = 0;
+  std::size_t waiting_barriers_ = 0;
   std::int64_t pending_since_us_ = 0;
   std::uint64_t rows_out_ = 0;
   std::uint64_t bytes_out_ = 0;

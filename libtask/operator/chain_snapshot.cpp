@@ -9,6 +9,11 @@ void chain_snapshot::add(operator_id from, std::unique_ptr<state::snapshot_job> 
   parts_.push_back({from, std::move(keyed), std::move(plain)});
 }
 
+void chain_snapshot::add_in_flight(operator_id head, std::vector<state::channel_content> channels) {
+  head_ = head;
+  channels_ = std::move(channels);
+}
+
 result<state::task_state_snapshot> chain_snapshot::run(state::snapshot_target& target) {
   state::task_state_snapshot out;
   for (auto& part : parts_) {
@@ -24,6 +29,11 @@ result<state::task_state_snapshot> chain_snapshot::run(state::snapshot_target& t
     out.operators.emplace(part.id, std::move(stored));
   }
   parts_.clear();
+  if (!channels_.empty()) {
+    HEADRACE_TRY(auto segment, state::write_channel_state(target, channels_));
+    out.operators[head_].channels.push_back({std::move(segment)});
+    channels_.clear();
+  }
   return out;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libstate/backend/keyed_backend.hpp"
+#include "libstate/channel/channel_state.hpp"
 #include "libstate/handle/state_handle.hpp"
 #include "libstate/operator_state/operator_state_backend.hpp"
 
@@ -17,8 +18,10 @@ public:
 
   void add(operator_id from, std::unique_ptr<state::snapshot_job> keyed,
            std::unique_ptr<state::operator_snapshot_job> plain);
+  /// What the barriers have overtaken; stored with the chain's head.
+  void add_in_flight(operator_id head, std::vector<state::channel_content> channels);
   checkpoint_id checkpoint() const { return checkpoint_; }
-  bool is_empty() const { return parts_.empty(); }
+  bool is_empty() const { return parts_.empty() && channels_.empty(); }
   /// Runs all jobs, one after the other. May block and take long.
   result<state::task_state_snapshot> run(state::snapshot_target& target);
 
@@ -30,6 +33,8 @@ private:
   };
   checkpoint_id checkpoint_;
   std::vector<operator_part> parts_;
+  operator_id head_;
+  std::vector<state::channel_content> channels_;
 };
 
 } // namespace headrace::task

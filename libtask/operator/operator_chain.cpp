@@ -5,6 +5,7 @@
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace headrace::task {
@@ -219,6 +220,18 @@ bool operator_chain::is_blocked() const {
   });
 }
 
+bool operator_chain::takes_rows() const {
+  return std::none_of(nodes_.begin(), nodes_.end(),
+                      [](const auto& one) { return one->op->is_blocked(); });
+}
+
+std::size_t operator_chain::rows_wanted() const {
+  auto rows = std::numeric_limits<std::size_t>::max();
+  for (const auto& one : nodes_)
+    rows = std::min(rows, one->op->rows_wanted());
+  return rows;
+}
+
 status operator_chain::step(const drain_budget& budget) {
   for (auto index = nodes_.size(); index-- > 0;) {
     auto& at = *nodes_[index];
@@ -380,6 +393,11 @@ void operator_chain::end_source() {
 void operator_chain::set_output_available(bool available) {
   if (has_source_)
     nodes_.front()->op->set_output_available(available);
+}
+
+void operator_chain::set_rows_max(std::size_t rows) {
+  if (has_source_)
+    nodes_.front()->op->set_rows_max(rows);
 }
 
 bool operator_chain::has_unfinished_work() const {

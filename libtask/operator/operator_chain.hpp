@@ -61,6 +61,10 @@ public:
   bool is_drained() const { return work_ == 0; }
   /// An operator with rows to take cannot take them now.
   bool is_blocked() const;
+  /// Whether every operator can take rows.
+  bool takes_rows() const;
+  /// How many at once, so that none of them takes long.
+  std::size_t rows_wanted() const;
   /// Does one bounded piece of work. Nothing happens when drained or blocked.
   status step(const drain_budget& budget);
 
@@ -72,6 +76,7 @@ public:
   /// Ends the source before it has read everything: event time ends, then the input.
   void end_source();
   void set_output_available(bool available);
+  void set_rows_max(std::size_t rows);
   /// All inputs (or the source) have ended, and what followed from it has been emitted.
   bool has_ended() const { return ended_nodes_ == nodes_.size(); }
   bool has_unfinished_work() const;

@@ -16,7 +16,9 @@ namespace headrace::task {
 namespace {
 constexpr std::size_t queued_batches_max = 8;
 constexpr std::size_t queued_bytes_max = std::size_t{8} << 20U;
-constexpr int commit_retries_max = 10; // as Flink's sink.committer.retries
+constexpr double queued_us_max = 100'000; ///< that the writer may take for what waits
+constexpr std::size_t first_rows = 64;    ///< as long as nothing is known of the writer
+constexpr int commit_retries_max = 10;    // as Flink's sink.committer.retries
 constexpr std::chrono::milliseconds commit_pause_min{100};
 constexpr std::chrono::milliseconds commit_pause_max{10'000};
 
@@ -54,6 +56,7 @@ struct sink_operator::outcome {
   std::vector<graph::committable> committables;
   byte_string writer_state;
   graph::commit_later later;
+  std::int64_t took_us = 0;
 };
 
 /// The writer and the committer, as steps on the executor see them: one step at a time.
@@ -108,6 +111,7 @@ status sink_operator::open(const operator_states& states) {
 
 status sink_operator::add(std::int32_t /*input*/, const graph::record_batch& rows) {
   ++queued_batches_;
+  queued_rows_ += rows.size();
   queued_bytes_ += rows.retained_bytes();
   if (!commands_.empty() && commands_.back().what == command::kind::write) {
     commands_.back().rows.push_back(rows);
@@ -120,7 +124,23 @@ status sink_operator::add(std::int32_t /*input*/, const graph::record_batch& row
 }
 
 bool sink_operator::is_blocked() const {
-  return queued_batches_ >= queued_batches_max || queued_bytes_ >= queued_bytes_max;
+  return queued_batches_ >= queued_batches_max || queued_bytes_ >= queued_bytes_max ||
+         static_cast<double>(queued_rows_) * row_us_.value_or(0) >= queued_us_max;
+}
+
+std::size_t sink_operator::rows_wanted() const {
+  if (!row_us_)
+    return first_rows;
+  constexpr double most = 1e9;
+  const auto rows = std::min(most, queued_us_max / std::max(*row_us_, 1e-3));
+  return std::max<std::size_t>(static_cast<std::size_t>(rows), queued_rows_ + 1) - queued_rows_;
+}
+
+void sink_operator::note_write(std::size_t rows, std::int64_t took_us) {
+  const auto lately =
+      static_cast<double>(took_us) / static_cast<double>(std::max<std::size_t>(rows, 1));
+  // One write that had to flush says little.
+  row_us_ = row_us_ ? (*row_us_ * 3 + lately) / 4 : lately;
 }
 
 status sink_operator::end_input(std::int32_t /*input*/) {
@@ -174,12 +194,14 @@ void sink_operator::run_next() {
   commands_.pop_front();
   auto given = std::make_shared<outcome>();
   context_.services.run_blocking(
-      [cell = writer_, what, given] {
+      [cell = writer_, what, given, &time = context_.time] {
         const std::lock_guard guard(cell->one_at_a_time);
         // What a complete checkpoint holds is committed even when the task has ended.
         if (cell->closed && what->what > command::kind::commit)
           return;
+        const auto started_us = time.now_us();
         *given = try_to_carry_out(*cell, *what);
+        given->took_us = time.now_us() - started_us;
       },
       [this, what, given] {
         running_ = false;
@@ -192,9 +214,9 @@ sink_operator::outcome sink_operator::try_to_carry_out(writer_cell& cell, const 
   try {
     return carry_out(cell, what);
   } catch (const graph::failure& failed) {
-    return {failed.cause(), {}, {}, {}};
+    return {failed.cause(), {}, {}, {}, 0};
   } catch (const std::exception& failed) {
-    return {error(errc::output_failed, failed.what()), {}, {}, {}};
+    return {error(errc::output_failed, failed.what()), {}, {}, {}, 0};
   }
 }
 
@@ -209,14 +231,14 @@ sink_operator::outcome sink_operator::carry_out(writer_cell& cell, const command
   case command::kind::create_committer: {
     auto committer = cell.sink->create_committer(*cell.context);
     if (!committer)
-      return {std::move(committer).error(), {}, {}, {}};
+      return {std::move(committer).error(), {}, {}, {}, 0};
     cell.committer = std::move(*committer);
     break;
   }
   case command::kind::create_writer: {
     auto writer = cell.sink->create_writer(*cell.context, what.writer_states);
     if (!writer)
-      return {std::move(writer).error(), {}, {}, {}};
+      return {std::move(writer).error(), {}, {}, {}, 0};
     cell.writer = std::move(*writer);
     break;
   }
@@ -228,10 +250,10 @@ sink_operator::outcome sink_operator::carry_out(writer_cell& cell, const command
   case command::kind::prepare: {
     auto committables = cell.writer->prepare_commit(what.end_of_input);
     if (!committables)
-      return {std::move(committables).error(), {}, {}, {}};
+      return {std::move(committables).error(), {}, {}, {}, 0};
     auto state = cell.writer->snapshot(what.checkpoint);
     if (!state)
-      return {std::move(state).error(), {}, {}, {}};
+      return {std::move(state).error(), {}, {}, {}, 0};
     if (cell.committer != nullptr)
       out.committables = std::move(*committables);
     out.writer_state = std::move(*state);
@@ -242,7 +264,7 @@ sink_operator::outcome sink_operator::carry_out(writer_cell& cell, const command
       break;
     auto later = cell.committer->commit(what.committables);
     if (!later)
-      return {std::move(later).error(), {}, {}, {}};
+      return {std::move(later).error(), {}, {}, {}, 0};
     out.later = std::move(*later);
     break;
   }
@@ -253,10 +275,14 @@ sink_operator::outcome sink_operator::carry_out(writer_cell& cell, const command
 void sink_operator::finish(const command& what, outcome given) {
   if (what.what == command::kind::write) {
     queued_batches_ -= what.rows.size();
+    std::size_t written = 0;
     for (const auto& rows : what.rows) {
+      written += rows.size();
       queued_bytes_ -= rows.retained_bytes();
       context_.metrics.records_out.add(rows.size());
     }
+    queued_rows_ -= written;
+    note_write(written, given.took_us);
   }
   if (given.failure) {
     failed_ = true;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace headrace::task {
 
 /// Writes rows to a sink. The writer's calls run on the executor, one at a time, in the order in
 /// which rows and barriers came; rows wait in a bounded queue, and when it is full the operator is
-/// blocked.
+/// blocked. A slow writer's queue is so short that a barrier behind it waits a tenth of a second.
 ///
 /// Exactly-once: at a barrier the writer gives committables. They are part of the checkpoint, and
 /// are committed when it is complete; those of a restored checkpoint are committed again first,
@@ -35,6 +36,7 @@ public:
   status add(std::int32_t input, const graph::record_batch& rows) override;
   status end_input(std::int32_t input) override;
   bool is_blocked() const override;
+  std::size_t rows_wanted() const override;
   void snapshot(checkpoint_id checkpoint, std::function<void(status)> done) override;
   status notify_completed(checkpoint_id checkpoint) override;
   bool has_unfinished_work() const override { return running_ || !commands_.empty(); }
@@ -53,6 +55,7 @@ private:
   /// Gives the committer after a pause what it could not make final.
   void commit_again(const command& failed, graph::commit_later later);
   void store_state(byte_string writer_state);
+  void note_write(std::size_t rows, std::int64_t took_us);
   graph::writer_context writer_context() const;
 
   std::string name_;
@@ -64,6 +67,8 @@ private:
   std::deque<command> commands_;
   std::size_t queued_batches_ = 0;
   std::size_t queued_bytes_ = 0;
+  std::size_t queued_rows_ = 0;
+  std::optional<double> row_us_; ///< that the writer has taken for a row lately
   std::map<checkpoint_id, std::vector<graph::committable>> uncommitted_;
   bool running_ = false;
   bool is_pausing_ = false; ///< before a commit is tried again

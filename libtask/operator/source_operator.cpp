@@ -110,8 +110,10 @@ void source_operator::fetch() {
     return;
   fetching_ = true;
   auto outcome = std::make_shared<fetch_outcome>();
+  graph::fetch_budget budget;
+  budget.rows_max = std::min(budget.rows_max, rows_max_);
   context_.services.run_blocking(
-      [cell = reader_, outcome, added = std::exchange(to_add_, {}), &time = context_.time,
+      [cell = reader_, outcome, added = std::exchange(to_add_, {}), &time = context_.time, budget,
        room_bytes = queue_bytes_max - queue_bytes_]() mutable {
         const std::lock_guard guard(cell->one_at_a_time);
         if (cell->closed)
@@ -124,7 +126,7 @@ void source_operator::fetch() {
               return;
             }
           }
-          fetch_pieces(*cell->reader, time, room_bytes, *outcome);
+          fetch_pieces(*cell->reader, time, budget, room_bytes, *outcome);
         } catch (const graph::failure& failed) {
           outcome->failure = failed.cause();
         } catch (const std::exception& failed) {
@@ -142,8 +144,8 @@ void source_operator::fetch() {
 
 /// Fetches on while pieces come full and quickly: a step costs two switches of threads.
 void source_operator::fetch_pieces(graph::split_reader& reader, const headrace::clock& time,
-                                   std::size_t room_bytes, fetch_outcome& into) {
-  const graph::fetch_budget budget;
+                                   const graph::fetch_budget& budget, std::size_t room_bytes,
+                                   fetch_outcome& into) {
   const auto began_us = time.now_us();
   std::size_t bytes = 0;
   while (into.pieces.size() < step_pieces_max && bytes < room_bytes) {

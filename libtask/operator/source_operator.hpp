@@ -33,6 +33,7 @@ public:
   status on_event(byte_view event) override;
   source_readiness readiness() const override;
   void set_output_available(bool available) override;
+  void set_rows_max(std::size_t rows) override { rows_max_ = rows; }
   bool forwards_watermarks() const override { return false; }
   result<drain_result> drain(operator_output& out, const drain_budget& budget) override;
   std::optional<std::int64_t> next_processing_time_ms() override;
@@ -46,7 +47,8 @@ private:
   void assign(std::vector<graph::source_split> splits);
   void fetch();
   static void fetch_pieces(graph::split_reader& reader, const headrace::clock& time,
-                           std::size_t room_bytes, fetch_outcome& into);
+                           const graph::fetch_budget& budget, std::size_t room_bytes,
+                           fetch_outcome& into);
   status take(fetch_outcome outcome);
   void request_split();
   void emit_rows(graph::fetched& piece, operator_output& out);
@@ -64,6 +66,7 @@ private:
   std::vector<graph::source_split> to_add_;   ///< given to the reader by the next fetch
   std::deque<graph::fetched> queue_;
   std::size_t queue_bytes_ = 0;
+  std::size_t rows_max_ = graph::fetch_budget{}.rows_max;
   std::size_t reading_ = 0; ///< splits that the reader has not finished
   bool fetching_ = false;
   bool waiting_ = false; ///< until a delay has passed

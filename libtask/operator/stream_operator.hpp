@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -90,6 +91,8 @@ public:
 
   /// Cannot take rows now (an outer queue is full). It wakes the task when it can again.
   virtual bool is_blocked() const { return false; }
+  /// How many rows it can take at once so that a barrier behind them need not wait long.
+  virtual std::size_t rows_wanted() const { return std::numeric_limits<std::size_t>::max(); }
   /// When `on_processing_time` is wanted next, wall-clock milliseconds.
   virtual std::optional<std::int64_t> next_processing_time_ms() { return std::nullopt; }
   virtual status on_processing_time(std::int64_t /*now_ms*/) { return {}; }
@@ -112,6 +115,8 @@ public:
 
   // --- sources only: heads of chains without input
   virtual source_readiness readiness() const { return source_readiness::waiting; }
+  /// How many rows the task can take at once; about so many are read at once from now on.
+  virtual void set_rows_max(std::size_t /*rows*/) {}
   /// The task can (not) pass on rows now: the idle clock of a source runs only while it can.
   virtual void set_output_available(bool /*available*/) {}
 };

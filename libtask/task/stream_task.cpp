@@ -33,6 +33,9 @@ void stream_task::enqueue(std::size_t channel, std::vector<graph::stream_element
   const auto before = gate_.queued_bytes();
   gate_.enqueue(channel, std::move(elements), closes, costs);
   with_.metrics->bytes_in.add(gate_.queued_bytes() - before);
+  if (gate_.announced())
+    announce(*gate_.announced());
+  take_recording();
 }
 
 void stream_task::attach(std::size_t partition, std::uint32_t subpartition,
@@ -46,11 +49,11 @@ void stream_task::add_credit(std::size_t partition, std::uint32_t subpartition,
 }
 
 void stream_task::trigger(const graph::barrier& begin) {
-  if (begin.checkpoint <= newest_)
+  if (begin.checkpoint <= newest_ ||
+      (!triggered_.empty() && triggered_.back().checkpoint >= begin.checkpoint))
     return;
-  if (triggered_ && triggered_->checkpoint < begin.checkpoint)
-    subsumed_.push_back(triggered_->checkpoint);
-  triggered_ = begin;
+  triggered_.push_back(begin);
+  announce(begin);
 }
 
 status stream_task::complete_checkpoint(checkpoint_id checkpoint) {
@@ -59,10 +62,12 @@ status stream_task::complete_checkpoint(checkpoint_id checkpoint) {
 }
 
 status stream_task::abort_checkpoint(checkpoint_id checkpoint) {
-  if (triggered_ && triggered_->checkpoint <= checkpoint)
-    triggered_.reset();
+  drop_triggers(checkpoint);
   if (holding_ && *holding_ <= checkpoint)
     holding_.reset();
+  if (due_ && due_->barrier.checkpoint <= checkpoint)
+    due_.reset();
+  begun_.abort(checkpoint);
   gate_.abort_checkpoint(checkpoint);
   newest_ = std::max(newest_, checkpoint);
   return chain_->notify_aborted(checkpoint);
@@ -82,11 +87,14 @@ result<turn_result> stream_task::turn() {
   with_.metrics->times.enter(task_phase::busy, started_us);
   auto out = turn_result::again;
   auto now_us = started_us;
+  overtake_in_results(now_us);
   for (std::size_t steps = 0; steps < with_.turn_steps && now_us - started_us < with_.turn_us;
        ++steps) {
-    HEADRACE_TRY(const auto did, step());
+    const auto before_us = now_us;
+    HEADRACE_TRY(const auto did, step(now_us));
     HEADRACE_CHECK(check_memory());
     now_us = with_.time->now_us();
+    pacer_.spent(now_us - before_us);
     if (did == step_result::worked)
       continue;
     out = did == step_result::idle      ? turn_result::idle
@@ -100,31 +108,42 @@ result<turn_result> stream_task::turn() {
   return out;
 }
 
-result<stream_task::step_result> stream_task::step() {
+result<stream_task::step_result> stream_task::step(std::int64_t now_us) {
+  if (overtakes(now_us))
+    return step_overtaking();
+  is_past_credit_ = false;
   if (!is_available())
     return wait_blocked();
-  if (!chain_->is_drained()) {
-    if (chain_->is_blocked())
-      return wait_blocked();
-    HEADRACE_CHECK(chain_->step({}));
-    return step_result::worked;
-  }
+  if (!chain_->is_drained())
+    return work_on_chain();
+  const auto rows_in = with_.metrics->records_in.value();
+  pacer_.done(static_cast<std::size_t>(rows_in - std::exchange(rows_in_before_, rows_in)));
   if (holding_) {
     flush();
     return completed_ < *holding_ ? step_result::idle : finish();
   }
   chain_->set_output_available(true);
   if (may_trigger()) {
-    const bool drains = triggered_->savepoint != nullptr &&
-                        triggered_->savepoint->stop == graph::savepoint_stop::drain;
+    const auto next = triggered_.front();
+    const bool drains =
+        next.savepoint != nullptr && next.savepoint->stop == graph::savepoint_stop::drain;
     if (drains && chain_->has_source() && !std::exchange(source_ended_, true)) {
       chain_->end_source();
       return step_result::worked;
     }
-    begin_checkpoint(*std::exchange(triggered_, std::nullopt), 0);
+    begin_checkpoint(begun_of({next, 0, 0}));
     return step_result::worked;
   }
   return take_input();
+}
+
+result<stream_task::step_result> stream_task::work_on_chain() {
+  if (chain_->is_blocked())
+    return wait_blocked();
+  drain_budget budget;
+  budget.rows_max = std::min(budget.rows_max, pacer_.rows_max());
+  HEADRACE_CHECK(chain_->step(budget));
+  return step_result::worked;
 }
 
 stream_task::step_result stream_task::wait_blocked() {
@@ -135,26 +154,44 @@ stream_task::step_result stream_task::wait_blocked() {
 
 bool stream_task::may_trigger() const {
   // Behind what the closed channels gave last: their watermark and end are part of the checkpoint.
-  return triggered_ && (chain_->has_source() || (gate_.all_closed() && !gate_.has_input()));
+  return !triggered_.empty() &&
+         (chain_->has_source() || (gate_.all_closed() && !gate_.has_input()));
+}
+
+void stream_task::drop_triggers(checkpoint_id checkpoint) {
+  while (!triggered_.empty() && triggered_.front().checkpoint <= checkpoint)
+    triggered_.pop_front();
 }
 
 result<stream_task::step_result> stream_task::take_input() {
-  if (chain_->has_source()) {
-    const auto readiness = source_ended_ ? source_readiness::waiting : chain_->readiness();
-    if (readiness != source_readiness::waiting) {
-      source_ended_ = readiness == source_readiness::finished;
-      chain_->poll_source();
-      return step_result::worked;
-    }
-  } else if (auto event = gate_.poll(with_.time->now_us())) {
-    take(std::move(*event));
+  // What cannot be taken is better off at the inputs, where a barrier may overtake it.
+  if (!chain_->takes_rows() && !chain_->has_ended())
+    return wait_blocked();
+  if (take_next())
     return step_result::worked;
-  }
   flush();
   if (!chain_->has_ended())
     return step_result::idle;
   ended_ = true;
   return finish_or_wait();
+}
+
+bool stream_task::take_next() {
+  const auto rows_max = std::min(pacer_.rows_max(), chain_->rows_wanted());
+  if (!chain_->has_source()) {
+    gate_.set_rows_max(rows_max);
+    auto event = gate_.poll(with_.time->now_us());
+    if (event)
+      take(*std::move(event));
+    return event.has_value();
+  }
+  chain_->set_rows_max(rows_max);
+  const auto readiness = source_ended_ ? source_readiness::waiting : chain_->readiness();
+  if (readiness == source_readiness::waiting)
+    return false;
+  source_ended_ = readiness == source_readiness::finished;
+  chain_->poll_source();
+  return true;
 }
 
 void stream_task::take(input_event event) {
@@ -167,9 +204,10 @@ void stream_task::take(input_event event) {
   } else if (const auto* state = std::get_if<graph::watermark_status>(&event)) {
     chain_->add(*state);
   } else if (const auto* aligned = std::get_if<barrier_aligner::alignment>(&event)) {
-    begin_checkpoint(aligned->barrier, aligned->duration_us);
+    begin_checkpoint(begun_of(*aligned));
   } else if (const auto* subsumed = std::get_if<checkpoint_id>(&event)) {
     subsumed_.push_back(*subsumed);
+    begun_.abort(*subsumed);
   } else if (const auto* ended = std::get_if<input_ended>(&event)) {
     chain_->end_input(ended->input);
   } else if (const auto* marker = std::get_if<graph::latency_marker>(&event)) {
@@ -177,18 +215,19 @@ void stream_task::take(input_event event) {
   }
 }
 
-void stream_task::begin_checkpoint(const graph::barrier& barrier, std::int64_t alignment_us) {
+void stream_task::begin_checkpoint(begun_checkpoint begun) {
+  const auto& barrier = begun.barrier;
   if (barrier.checkpoint <= newest_)
     return;
   newest_ = barrier.checkpoint;
-  if (triggered_ && triggered_->checkpoint <= newest_)
-    triggered_.reset();
+  drop_triggers(newest_);
+  if (due_ && due_->barrier.checkpoint <= newest_)
+    due_.reset();
   if (chain_->has_ended() && !first_after_end_)
     first_after_end_ = barrier.checkpoint;
   if (barrier.savepoint != nullptr && barrier.savepoint->stop != graph::savepoint_stop::none)
     holding_ = barrier.checkpoint;
-  alignments_.push_back({barrier, alignment_us});
-  chain_->add(barrier);
+  chain_->add(begun_.begin(std::move(begun)).barrier);
 }
 
 stream_task::step_result stream_task::finish_or_wait() {
@@ -208,21 +247,16 @@ stream_task::step_result stream_task::finish() {
   return drained ? step_result::finished : step_result::blocked;
 }
 
-std::optional<stream_task::taken_snapshot> stream_task::take_snapshot() {
-  auto ready = chain_->take_snapshot();
-  if (!ready)
-    return std::nullopt;
-  taken_snapshot out{std::move(*ready), 0, nullptr};
-  const auto checkpoint = out.content.content->checkpoint();
-  while (!alignments_.empty() && alignments_.front().barrier.checkpoint <= checkpoint) {
-    auto& noted = alignments_.front();
-    if (noted.barrier.checkpoint == checkpoint) {
-      out.alignment_us = noted.duration_us;
-      out.savepoint = std::move(noted.barrier.savepoint);
-    }
-    alignments_.pop_front();
-  }
-  return out;
+std::optional<begun_checkpoint> stream_task::take_snapshot() {
+  while (auto ready = chain_->take_snapshot())
+    begun_.add(std::move(*ready));
+  for (auto& one : begun_.all())
+    one.awaits_outputs =
+        one.awaits_outputs &&
+        std::any_of(with_.partitions.begin(), with_.partitions.end(), [&](const auto& partition) {
+          return partition->has_waiting_barrier(one.id());
+        });
+  return begun_.take();
 }
 
 bool stream_task::take_awaiting_checkpoint() {
@@ -235,12 +269,22 @@ bool stream_task::take_awaiting_checkpoint() {
 void stream_task::emit(std::size_t result, graph::record_batch rows) {
   auto& to = *with_.partitions[result];
   const auto before = to.bytes_out();
+  if (is_past_credit_)
+    overdraft_bytes_ += exchange_cost(graph::stream_element(rows));
   to.emit(rows, with_.time->now_us());
   with_.metrics->bytes_out.add(to.bytes_out() - before);
 }
 
 void stream_task::broadcast(std::size_t result, const graph::stream_element& element) {
-  with_.partitions[result]->broadcast(element);
+  const auto* split = std::get_if<graph::barrier>(&element);
+  auto* begun = split == nullptr ? nullptr : begun_.find(split->checkpoint);
+  if (begun == nullptr || split->alignment != graph::barrier_alignment::unaligned) {
+    with_.partitions[result]->broadcast(element);
+    return;
+  }
+  std::vector<overtaken_elements> found;
+  with_.partitions[result]->overtake(*split, found);
+  add_overtaken(*begun, result, std::move(found));
 }
 
 bool stream_task::is_available() const {

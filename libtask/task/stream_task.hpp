@@ -1,9 +1,11 @@
 #pragma once
 
+#include "libtask/checkpoint/begun_checkpoints.hpp"
 #include "libtask/input/input_gate.hpp"
 #include "libtask/mailbox/task_metrics.hpp"
 #include "libtask/network/result_partition.hpp"
 #include "libtask/operator/operator_chain.hpp"
+#include "libtask/task/batch_pacer.hpp"
 #include "libtask/task/memory_arbiter.hpp"
 #include "libactors/base/clock.hpp"
 
@@ -35,6 +37,11 @@ enum class turn_result : std::uint8_t {
 /// the barrier of a savepoint that ends the job nothing is emitted: the task holds, and finishes
 /// when the savepoint is complete, or goes on when it is given up.
 ///
+/// A barrier that may overtake does so as soon as it has come, or when its time for an alignment is
+/// over: the chain works off what it holds, past all credit and without further input, the barrier
+/// passes it, and goes ahead of what waits in the results. What was overtaken, at the inputs and at
+/// the results, is part of the snapshot.
+///
 /// Lives on the subtask's mailbox.
 class stream_task final : public chain_results {
 public:
@@ -50,6 +57,9 @@ public:
     task_metrics* metrics = nullptr;
     std::shared_ptr<const task_memory> memory; ///< null: not counted
   };
+  /// What a chain may emit past credit for one checkpoint; then it waits for credit after all.
+  static constexpr std::size_t overdraft_bytes_max = std::size_t{64} << 20U;
+
   explicit stream_task(setup with);
   ~stream_task() override;
 
@@ -58,6 +68,9 @@ public:
   operator_chain& chain() { return *chain_; }
   /// For the step that restores it, which may run on when the task has ended.
   std::shared_ptr<operator_chain> shared_chain() const { return chain_; }
+
+  /// Puts back what an unaligned checkpoint has stored, before anything else comes.
+  void restore(in_flight_data in_flight);
 
   // --- what came
   void enqueue(std::size_t channel, std::vector<graph::stream_element> elements, bool closes,
@@ -77,13 +90,10 @@ public:
   result<turn_result> turn();
 
   // --- what it led to
-  /// A snapshot to write and acknowledge.
-  struct taken_snapshot {
-    operator_chain::finished_snapshot content;
-    std::int64_t alignment_us = 0;
-    std::shared_ptr<const graph::savepoint_order> savepoint; ///< null: a plain checkpoint
-  };
-  std::optional<taken_snapshot> take_snapshot();
+  /// A snapshot to write and acknowledge: all of it is there.
+  std::optional<begun_checkpoint> take_snapshot();
+  /// When a barrier overtakes next, by the task's clock; a turn is wanted then.
+  std::optional<std::int64_t> next_overtaking_us() const;
   /// Checkpoints that a newer one subsumed here: to be declined.
   std::vector<checkpoint_id> take_subsumed() { return std::exchange(subsumed_, {}); }
   std::vector<input_gate::grant> take_grants() { return gate_.take_grants(); }
@@ -101,15 +111,37 @@ public:
 
 private:
   enum class step_result : std::uint8_t { worked, idle, blocked, finished };
-  struct alignment_note {
+  /// A barrier that is about to overtake.
+  struct overtaking {
     graph::barrier barrier;
-    std::int64_t duration_us = 0;
+    std::int64_t announced_us = 0;
+    std::int64_t deadline_us = 0;
   };
-  result<step_result> step();
+  result<step_result> step(std::int64_t now_us);
+  result<step_result> work_on_chain();
   result<step_result> take_input();
+  /// @returns whether there was something
+  bool take_next();
   void take(input_event event);
-  void begin_checkpoint(const graph::barrier& barrier, std::int64_t alignment_us);
+  void begin_checkpoint(begun_checkpoint begun);
+  begun_checkpoint begun_of(const barrier_aligner::alignment& aligned) const;
+
+  // --- unaligned checkpoints
+  /// Notes a barrier that has come, if it may overtake.
+  void announce(const graph::barrier& split);
+  std::int64_t aligned_time_us(const graph::barrier& split) const;
+  bool overtakes(std::int64_t now_us) const;
+  result<step_result> step_overtaking();
+  void overtake();
+  void take_recording();
+  /// Lets barriers that wait for credit too long go ahead.
+  void overtake_in_results(std::int64_t now_us);
+  void add_overtaken(begun_checkpoint& to, std::size_t result,
+                     std::vector<overtaken_elements> found);
+
   bool may_trigger() const;
+  /// Triggers up to this checkpoint are of no use any more.
+  void drop_triggers(checkpoint_id checkpoint);
   step_result finish_or_wait();
   step_result finish();
   step_result wait_blocked();
@@ -121,13 +153,19 @@ private:
   setup with_;
   input_gate gate_;
   std::shared_ptr<operator_chain> chain_;
-  std::optional<graph::barrier> triggered_;
-  checkpoint_id newest_ = 0; ///< begun or aborted here
+  std::deque<graph::barrier> triggered_; ///< by rising ids
+  checkpoint_id newest_ = 0;             ///< begun or aborted here
   std::optional<checkpoint_id> first_after_end_;
   checkpoint_id completed_ = 0;
   std::optional<checkpoint_id> holding_; ///< of the savepoint that ends the job
   std::vector<checkpoint_id> subsumed_;
-  std::deque<alignment_note> alignments_;
+  begun_checkpoints begun_;
+  std::optional<overtaking> due_;
+  bool passes_overtaking_ = false; ///< an overtaking barrier is in the chain
+  bool is_past_credit_ = false;
+  std::size_t overdraft_bytes_ = 0; ///< emitted so
+  batch_pacer pacer_;
+  std::uint64_t rows_in_before_ = 0; ///< that the chain had taken when it was drained last
   bool source_ended_ = false;
   bool ended_ = false;
   bool awaiting_told_ = false;

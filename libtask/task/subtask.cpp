@@ -3,6 +3,7 @@
 #include "libtask/checkpoint/snapshot_writer.hpp"
 #include "libtask/network/local_consumer.hpp"
 #include "libtask/network/remote_consumer.hpp"
+#include "libtask/task/in_flight.hpp"
 #include "libgraph/function/failure.hpp"
 
 #include <algorithm>
@@ -110,6 +111,7 @@ void subtask::restore() {
   // The chain is not touched here until the step has returned.
   struct outcome {
     status done;
+    std::vector<stored_in_flight> in_flight;
     headrace::state::restore_tally read;
   };
   auto restored = std::make_shared<outcome>();
@@ -124,7 +126,10 @@ void subtask::restore() {
               copies != nullptr
                   ? copies->restoring()
                   : std::make_unique<headrace::state::local_first_files>(files, "", "");
-          restored->done = chain->restore(*backend, from, directory, *read);
+          restored->done = [&]() -> status {
+            HEADRACE_TRY(restored->in_flight, read_in_flight(*read, from));
+            return chain->restore(*backend, from, directory, *read);
+          }();
           restored->read = read->tally();
           if (copies != nullptr && restored->done)
             copies->on_restored(checkpoint, from);
@@ -136,6 +141,8 @@ void subtask::restore() {
         guarded([&]() -> status {
           tell_restored(restored->read, began_us);
           HEADRACE_CHECK(std::move(restored->done));
+          HEADRACE_TRY(auto placed, place_in_flight(what_, std::move(restored->in_flight)));
+          task_->restore(std::move(placed));
           open();
           return {};
         });
@@ -324,6 +331,16 @@ void subtask::after_turn(turn_result left) {
   else if (left == turn_result::again)
     wake();
   set_alarm();
+  set_overtaking_alarm();
+}
+
+void subtask::set_overtaking_alarm() {
+  const auto next = task_->next_overtaking_us();
+  if (!next || closing_ || next == overtaking_alarm_us_)
+    return; // none; or it has been set, and went off where the time is over
+  overtaking_alarm_us_ = next;
+  const auto delay_ms = std::max<std::int64_t>((*next - now_us() + 999) / 1000, 0);
+  endpoint::after(std::chrono::milliseconds(delay_ms), [this] { wake(); });
 }
 
 void subtask::send_grants() {
@@ -358,19 +375,24 @@ void subtask::note_first_rows() {
               {"restored_checkpoint", std::to_string(what_.restored_checkpoint)}});
 }
 
-void subtask::write_snapshot(stream_task::taken_snapshot taken) {
-  const auto checkpoint = taken.content.content->checkpoint();
-  if (taken.content.failure) {
-    report(snapshot_declined{checkpoint, *std::move(taken.content.failure)});
+void subtask::write_snapshot(begun_checkpoint taken) {
+  const auto checkpoint = taken.id();
+  if (taken.snapshot->failure) {
+    report(snapshot_declined{checkpoint, *std::move(taken.snapshot->failure)});
     return;
   }
+  const auto& savepoint = taken.barrier.savepoint;
   snapshot_order order{what_.attempt,
                        what_.job.checkpoint_directory,
                        taken.alignment_us,
-                       taken.content.synchronous_us,
+                       taken.snapshot->synchronous_us,
                        0,
-                       taken.savepoint == nullptr ? std::string() : taken.savepoint->directory};
-  auto content = std::shared_ptr<chain_snapshot>(std::move(taken.content.content));
+                       savepoint == nullptr ? std::string() : savepoint->directory,
+                       taken.processed_bytes,
+                       taken.is_unaligned};
+  auto content = std::shared_ptr<chain_snapshot>(std::move(taken.snapshot->content));
+  content->add_in_flight(what_.vertex.operators.front().id,
+                         describe_in_flight(what_, std::move(taken.in_flight)));
   auto written = std::make_shared<result<headrace::state::task_state_snapshot>>(
       error(errc::internal, "snapshot was not run"));
   const auto started_us = now_us();

@@ -88,8 +88,10 @@ private:
   /// Logs the moment at which a restarted task is known to work again.
   void note_first_rows();
   std::unique_ptr<exchange_channel> consumer_of(attach_consumer& asked);
-  void write_snapshot(stream_task::taken_snapshot taken);
   void prune_copies(checkpoint_id checkpoint, bool is_completed);
+  void write_snapshot(begun_checkpoint taken);
+  /// Takes a turn when a barrier's time for an alignment is over.
+  void set_overtaking_alarm();
   void set_alarm();
   void begin_closing(task_state outcome, error cause);
   void end_if_closed();
@@ -122,6 +124,7 @@ private:
   bool ended_ = false;
   std::optional<std::int64_t> alarm_ms_;
   actors::timer_id alarm_ = 0;
+  std::optional<std::int64_t> overtaking_alarm_us_;
 };
 
 } // namespace headrace::task

@@ -45,6 +45,12 @@ status read_gate(schema::InputGate::Reader gate, const graph::job_vertex& vertex
   const auto place_count = gate.getPlaces().size();
   const auto result = read_id<result_id>(gate.getResult());
   const auto producer = read_id<vertex_id>(gate.getProducer());
+  if (gate.getPartitioner() > static_cast<std::uint8_t>(graph::partitioner_kind::custom))
+    return error(errc::malformed_message, "gate of an unknown kind of partitioner");
+  auto& partitioner = out.partitioners[result];
+  partitioner.kind = static_cast<graph::partitioner_kind>(gate.getPartitioner());
+  for (const auto column : gate.getKeyColumns())
+    partitioner.key_columns.push_back(column);
   const auto channels = gate.getChannels();
   out.channels.reserve(out.channels.size() + channels.size());
   for (const auto channel : channels) {

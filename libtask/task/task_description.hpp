@@ -8,6 +8,7 @@
 #include "schema/deployment.capnp.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -29,6 +30,8 @@ struct channel_description {
 };
 struct input_description {
   std::vector<producer_place> places;
+  /// How producers deal out rows, by what they write; without functions.
+  std::map<result_id, graph::partitioner_spec> partitioners;
   std::vector<channel_description> channels; ///< of all gates, in order
   const producer_place& place_of(const channel_description& channel) const {
     return places[channel.place];

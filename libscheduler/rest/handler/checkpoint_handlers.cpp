@@ -31,9 +31,15 @@ json checkpoint_entry(schema::CheckpointEntry::Reader entry) {
   out["state_size"] = entry.getBytes();
   out["end_to_end_duration"] =
       duration_ms(entry.getTriggeredMs(), entry.getEndedMs(), entry.getTriggeredMs());
+  out["alignment_buffered"] = 0; // what is behind a barrier stays on its channel
+  out["processed_data"] = entry.getProcessedBytes();
+  out["persisted_data"] = entry.getInFlightBytes();
+  out["alignment_duration"] = entry.getAlignmentUs() / 1000;
+  out["unaligned_checkpoint"] = entry.getIsUnaligned();
   out["num_subtasks"] = entry.getSubtasks();
   out["num_acknowledged_subtasks"] = entry.getAcknowledged();
-  out["checkpoint_type"] = !entry.getIsSavepoint()                          ? "CHECKPOINT"
+  out["checkpoint_type"] = entry.getIsUnaligned()                           ? "UNALIGNED_CHECKPOINT"
+                           : !entry.getIsSavepoint()                        ? "CHECKPOINT"
                            : entry.getStop() == schema::SavepointStop::NONE ? "SAVEPOINT"
                                                                             : "SYNC_SAVEPOINT";
   out["tasks"] = json::object();

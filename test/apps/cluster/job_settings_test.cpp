@@ -45,6 +45,17 @@ TEST_CASE("checkpoints in a directory that was named stay there when the job is 
   CHECK_FALSE(with({}).checkpoints.keep_on_cancel);
 }
 
+TEST_CASE("checkpoints are aligned unless something else is said") {
+  CHECK_FALSE(with({}).checkpoints.unaligned);
+  const auto out = with({{"execution.checkpointing.unaligned.enabled", "true"},
+                         {"execution.checkpointing.aligned-checkpoint-timeout", "200 ms"}});
+  CHECK(out.checkpoints.unaligned);
+  CHECK(out.checkpoints.aligned_timeout_ms == 200);
+  CHECK(out.checkpoints.max_concurrent == 1);
+  CHECK(with({{"execution.checkpointing.max-concurrent-checkpoints", "3"}})
+            .checkpoints.max_concurrent == 3);
+}
+
 TEST_CASE("how long checkpoints stay may be said, and where savepoints go and come from") {
   constexpr auto retention = "execution.checkpointing.externalized-checkpoint-retention";
   CHECK(with({{retention, "RETAIN_ON_CANCELLATION"}}).checkpoints.keep_on_cancel);

@@ -66,6 +66,7 @@ TEST_CASE("settings reach the job graph") {
       .set_parallelism(3)
       .set_max_parallelism(64)
       .enable_checkpointing(5s, graph::barrier_alignment::at_least_once)
+      .enable_unaligned_checkpoints(30ms)
       .set_restart_strategy(api::restart::fixed_delay(4, 2s))
       .set_buffer_timeout(3ms)
       .set_state_backend("rocksdb");
@@ -86,6 +87,8 @@ TEST_CASE("settings reach the job graph") {
   CHECK(job.checkpoints.interval_ms == 5000);
   CHECK(job.checkpoints.at_least_once);
   CHECK(job.checkpoints.retained == 7);
+  CHECK(job.checkpoints.unaligned);
+  CHECK(job.checkpoints.aligned_timeout_ms == 30);
   CHECK(job.restart.kind == graph::restart_kind::fixed_delay);
   CHECK(job.restart.attempts == 4);
   CHECK(job.buffer_timeout_ms == 3);

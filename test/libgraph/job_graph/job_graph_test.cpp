@@ -56,6 +56,19 @@ TEST_CASE("each broken promise of a graph is refused") {
         errc::invalid_graph);
 }
 
+TEST_CASE("unaligned checkpoints are refused where several may be under way") {
+  auto job = full_job();
+  job.checkpoints.unaligned = true;
+  CHECK(validate(job));
+  job.checkpoints.max_concurrent = 2;
+  REQUIRE(!validate(job));
+  CHECK(validate(job).error().code == errc::bad_option_value);
+  job.checkpoints.unaligned = false;
+  CHECK(validate(job));
+  job.checkpoints.max_concurrent = 0;
+  CHECK(validate(job).error().code == errc::bad_option_value);
+}
+
 TEST_CASE("a forward edge between different parallelism is refused") {
   CHECK(code_after([](job_graph& job) {
           job.vertices[0].outputs[0].partitioner = {partitioner_kind::forward, {}, {}};

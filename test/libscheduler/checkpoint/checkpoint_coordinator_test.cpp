@@ -249,7 +249,7 @@ TEST_CASE("all acknowledgements make a checkpoint of all states") {
   fixture f;
   f.trigger(1000);
   state::task_state_snapshot snapshot;
-  snapshot.operators[source_operator].channels.push_back({"file", 0, 10});
+  snapshot.operators[source_operator].channels.push_back({{"file", 0, 10}});
   f.coordinator->on_acknowledged(f.id, f.first, snapshot, 1100);
   f.coordinator->on_acknowledged(f.id, f.first, {}, 1101); // twice counts once
   CHECK(f.take<store_checkpoint>().empty());
@@ -333,6 +333,76 @@ TEST_CASE("a task that ends after it acknowledged changes nothing") {
   f.coordinator->on_task_ended(f.first, 1100);
 
   CHECK(f.take<announce_aborted>().empty());
+}
+
+TEST_CASE("as many checkpoints as are allowed are under way, and complete one by one") {
+  auto spec = fixture::with_interval(100);
+  spec.max_concurrent = 2;
+  fixture f(spec);
+  f.trigger(100);
+  const auto first = f.id;
+  CHECK(f.coordinator->next_deadline_ms() == 200);
+  f.trigger(200);
+  CHECK(f.id == first + 1);
+  f.coordinator->poll(300);
+  CHECK(f.take<plan_tasks>().empty()); // no third
+
+  for (const auto id : {first, f.id}) {
+    f.coordinator->on_acknowledged(id, f.first, {}, 310);
+    f.coordinator->on_acknowledged(id, f.second, {}, 310);
+    CHECK(f.take<store_checkpoint>().at(0).checkpoint->id == id);
+  }
+  CHECK(f.coordinator->is_storing());
+  f.coordinator->on_stored(first, {}, 320);
+  f.coordinator->on_stored(f.id, {}, 320);
+  CHECK(f.take<announce_completed>().size() == 2);
+  CHECK(f.take<announce_aborted>().empty());
+  CHECK(f.coordinator->completed_count() == 2);
+}
+
+TEST_CASE("a checkpoint that completes subsumes older ones, and one that fails takes them along") {
+  auto spec = fixture::with_interval(100);
+  spec.max_concurrent = 3;
+  spec.tolerable_failures = -1;
+  fixture f(spec);
+  f.trigger(100);
+  f.trigger(200);
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 210);
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 210);
+  f.coordinator->on_stored(f.id, {}, 220);
+  const auto subsumed = f.take<announce_aborted>();
+  REQUIRE(subsumed.size() == 1);
+  CHECK(subsumed[0].checkpoint == f.id - 1);
+  CHECK(subsumed[0].reason.code == errc::checkpoint_subsumed);
+
+  f.trigger(300);
+  f.trigger(400);
+  f.coordinator->on_declined(f.id, f.second, error(errc::storage_failed, "no"), 410);
+  CHECK(f.take<announce_aborted>().size() == 2);
+  CHECK(f.coordinator->completed_count() == 1);
+}
+
+TEST_CASE("a savepoint, and a pause between checkpoints, suffer no other beside them") {
+  auto spec = fixture::with_interval(100);
+  spec.max_concurrent = 3;
+  fixture f(spec);
+  f.trigger(100);
+  f.ask(7, graph::savepoint_stop::none, 110);
+  f.coordinator->poll(300);
+  CHECK(f.take<plan_tasks>().empty());
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 310);
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 310);
+  f.coordinator->on_stored(f.id, {}, 310);
+  CHECK(f.take<plan_tasks>().size() == 1); // the savepoint
+  f.coordinator->on_plan(f.plan(), 310);
+  f.coordinator->poll(500);
+  CHECK(f.take<plan_tasks>().empty());
+
+  spec.min_pause_ms = 1;
+  fixture paused(spec);
+  paused.trigger(100);
+  paused.coordinator->poll(300);
+  CHECK(paused.take<plan_tasks>().empty());
 }
 
 TEST_CASE("the pause after a checkpoint is kept") {

@@ -10,11 +10,11 @@ TEST_CASE("checkpoints are counted by how they end") {
   checkpoint_statistics seen;
 
   seen.begun(5, nullptr, 2, 100);
-  seen.acknowledged(5, 110);
-  seen.acknowledged(5, 130);
+  seen.acknowledged(5, {}, 110);
+  seen.acknowledged(5, {}, 130);
   seen.completed(5, 4096, "/c/5", 140);
   seen.begun(6, nullptr, 2, 200);
-  seen.acknowledged(6, 210);
+  seen.acknowledged(6, {}, 210);
   seen.failed(6, error(errc::checkpoint_expired, "late"), 290);
   seen.begun(7, nullptr, 2, 300);
   seen.restored(5, false, "/c/5", 350);
@@ -37,7 +37,7 @@ TEST_CASE("what comes for an ended checkpoint changes nothing") {
   seen.begun(1, nullptr, 1, 0);
   seen.failed(1, {}, 5);
 
-  seen.acknowledged(1, 6);
+  seen.acknowledged(1, {}, 6);
   seen.completed(1, 1, "/c/1", 7);
   seen.failed(2, {}, 8);
 
@@ -96,4 +96,17 @@ TEST_CASE("a savepoint is told as one, and is not the newest checkpoint") {
   CHECK(told.view()->getNewestCompleted().getId() == 1);
 }
 
+TEST_CASE("what its subtasks measured makes what is told of a checkpoint") {
+  checkpoint_statistics seen;
+  seen.begun(1, nullptr, 3, 0);
+  seen.acknowledged(1, {700, 0, 10, false}, 1);
+  seen.acknowledged(1, {900, 64, 5, true}, 2);
+  seen.acknowledged(1, {100, 36, 0, false}, 3);
+
+  const auto& figures = seen.history().front().figures;
+  CHECK(figures.alignment_us == 900);
+  CHECK(figures.in_flight_bytes == 100);
+  CHECK(figures.processed_bytes == 15);
+  CHECK(figures.is_unaligned);
+}
 } // TEST_SUITE("scheduler/checkpoint/checkpoint_statistics")

@@ -58,7 +58,7 @@ TEST_CASE("every key group is covered by the handles that its subtask gets") {
 
 TEST_CASE("at the same parallelism each subtask gets its own back, channels included") {
   auto stored = stored_with(2);
-  stored.subtasks[1].channels.push_back({"in-flight", 0, 5});
+  stored.subtasks[1].channels.push_back({{"in-flight", 0, 5}});
   const auto parts = redistribute(stored, 2);
   CHECK(parts[0] == stored.subtasks[0]);
   CHECK(parts[1] == stored.subtasks[1]);
@@ -116,12 +116,53 @@ TEST_CASE("state without its operator is refused unless that is allowed") {
   CHECK(assign_states(checkpoint_of(empty), {}, false).has_value());
 }
 
-TEST_CASE("in-flight data is not rescaled") {
+TEST_CASE("in-flight data stays with its subtask at the same parallelism") {
   auto stored = stored_with(2);
-  stored.subtasks[0].channels.push_back({"in-flight", 0, 5});
-  CHECK(assign_states(checkpoint_of(stored), {wanting(stored, 2)}, false).has_value());
-  CHECK(assign_states(checkpoint_of(stored), {wanting(stored, 3)}, false).error().code ==
-        errc::incompatible_state);
+  stored.subtasks[1].channels.push_back({{"in-flight", 0, 5}});
+  const auto same = redistribute(stored, 2);
+  CHECK(same[0].channels.empty());
+  CHECK(same[1].channels == stored.subtasks[1].channels);
+}
+
+TEST_CASE("in-flight data goes to all that may have a part of it when the parallelism changes") {
+  auto stored = stored_with(4);
+  for (std::int32_t subtask = 0; subtask < 4; ++subtask)
+    stored.subtasks[subtask].channels.push_back({{"in-flight", 10ULL * subtask, 5}});
+  const auto from = [](const operator_subtask_state& one) {
+    std::vector<std::int32_t> out;
+    for (const auto& handle : one.channels) {
+      CHECK(handle.segment.offset == 10ULL * handle.rescaled_from);
+      out.push_back(handle.rescaled_from);
+    }
+    return out;
+  };
+  using subtasks = std::vector<std::int32_t>;
+  const auto fewer = redistribute(stored, 2);
+  CHECK(from(fewer[0]) == subtasks{0, 1, 2}); // the first half of the keys, and every second
+  CHECK(from(fewer[1]) == subtasks{1, 2, 3});
+  const auto more = redistribute(stored, 8);
+  CHECK(from(more[0]) == subtasks{0});
+  CHECK(from(more[1]) == subtasks{0, 1});
+  CHECK(from(more[3]) == subtasks{1, 3});
+  CHECK(from(more[7]) == subtasks{3});
+}
+
+TEST_CASE("in-flight data is dealt out anew, too, when the other end of its edge is rescaled") {
+  auto sending = stored_with(2);
+  sending.subtasks[0].channels.push_back({{"in-flight", 0, 5}});
+  auto receiving = stored_with(2);
+  receiving.id = {77, 7};
+  auto checkpoint = checkpoint_of(sending);
+  checkpoint.operators[receiving.id] = receiving;
+  const auto channels = [&](std::int32_t parallelism) {
+    return take(assign_states(checkpoint, {wanting(sending, 2), wanting(receiving, parallelism)},
+                              false))
+        .operators.at(sending.id)
+        .subtasks[0]
+        .channels.at(0);
+  };
+  CHECK(channels(2).rescaled_from == -1);
+  CHECK(channels(3).rescaled_from == 0);
 }
 
 TEST_CASE("handles in a message come back, and cut off ones are refused") {
@@ -132,7 +173,7 @@ TEST_CASE("handles in a message come back, and cut off ones are refused") {
   auto& managed = state.managed.emplace_back();
   managed.segment = {"/m", 1, 20};
   managed.lists.push_back({"l", operator_state_handle::mode::union_, {{0, 5, 77}, {5, 9, 78}}});
-  state.channels.push_back({"/c", 2, 3});
+  state.channels.push_back({{"/c", 2, 3}, 7});
   byte_string stored;
   byte_writer out(stored);
   encode(snapshot, out);

@@ -2,7 +2,10 @@
 #include "test/support/seed.hpp"
 #include "test/support/testing_data_network.hpp"
 #include "libtask/executor/data_connection_endpoint.hpp"
+#include "libtask/input/input_gate.hpp"
+#include "libtask/network/partitioner.hpp"
 #include "libtask/network/remote_consumer.hpp"
+#include "libtask/network/result_partition.hpp"
 #include "libtask/task/task_mail.hpp"
 #include "libactors/rpc/node.hpp"
 
@@ -356,6 +359,36 @@ TEST_CASE("a producer that was given credit goes on") {
   }
   CHECK(both.board.open_links() == 1);
   CHECK(both.rows().size() == 20'000);
+}
+
+TEST_CASE("the barrier of an unaligned checkpoint comes through without credit") {
+  pair_of_nodes both;
+  both.start_producer();
+  auto split = make_partitioner({});
+  REQUIRE(split);
+  result_partition part(std::move(*split), 1);
+  part.attach(0, both.open(1000), 1000);
+  const auto rows = numbers(std::vector<std::int64_t>(2000, 1));
+  part.emit(rows, 0); // overdraws
+  part.emit(rows, 0);
+  CHECK_FALSE(part.is_available());
+
+  std::vector<overtaken_elements> found;
+  part.overtake({4, 0, graph::barrier_alignment::unaligned}, found);
+  both.run();
+
+  CHECK(both.board.open_links() == 1);
+  REQUIRE(found.size() == 1);
+  CHECK(both.rows().size() == 2000);
+  input_gate gate({0});
+  for (auto* data : all<remote_data>(*both.consumer, mail_kind::remote_data)) {
+    auto decoded = decode_elements(data->elements, number_type(), nullptr);
+    REQUIRE(decoded);
+    gate.enqueue(0, std::move(decoded->elements), data->closes, decoded->costs);
+  }
+  REQUIRE(gate.announced());
+  CHECK(gate.announced()->checkpoint == 4);
+  CHECK(gate.announced()->alignment == graph::barrier_alignment::unaligned);
 }
 
 TEST_CASE("a connection without channels asks to be retired, and leaves without harm") {

@@ -45,6 +45,35 @@ TEST_CASE("at least once blocks nothing") {
   CHECK(aligner.on_barrier(1, counted, 0).aligned);
 }
 
+TEST_CASE("at least once several checkpoints are counted at a time") {
+  barrier_aligner aligner(3);
+  const auto first = numbered(5, barrier_alignment::at_least_once);
+  const auto second = numbered(6, barrier_alignment::at_least_once);
+  CHECK_FALSE(aligner.on_barrier(0, first, 0).aligned);
+  CHECK_FALSE(aligner.on_barrier(0, second, 10).aligned);
+  CHECK_FALSE(aligner.on_barrier(1, first, 20).aligned);
+  CHECK(aligner.pending() == checkpoint_id{5});
+
+  const auto oldest = aligner.on_barrier(2, first, 30);
+  REQUIRE(oldest.aligned);
+  CHECK(oldest.aligned->barrier == first);
+  CHECK(oldest.aligned->duration_us == 30);
+  CHECK_FALSE(oldest.subsumed);
+  CHECK_FALSE(aligner.on_barrier(1, second, 40).aligned);
+  CHECK(aligner.on_closed(2, 50).aligned->barrier == second);
+  CHECK_FALSE(aligner.pending());
+}
+
+TEST_CASE("what is counted may be given up, and late barriers of it are dropped") {
+  barrier_aligner aligner(2);
+  CHECK_FALSE(aligner.on_barrier(0, numbered(5, barrier_alignment::at_least_once), 0).aligned);
+  aligner.abort(5);
+  CHECK_FALSE(aligner.pending());
+  CHECK_FALSE(aligner.on_barrier(1, numbered(5, barrier_alignment::at_least_once), 0).aligned);
+  CHECK_FALSE(aligner.on_barrier(0, numbered(6, barrier_alignment::at_least_once), 0).aligned);
+  CHECK(aligner.on_barrier(1, numbered(6, barrier_alignment::at_least_once), 0).aligned);
+}
+
 TEST_CASE("a newer checkpoint subsumes the one being aligned") {
   barrier_aligner aligner(3);
   CHECK_FALSE(aligner.on_barrier(0, numbered(5), 0).aligned);

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <numeric>
 
 using namespace headrace;
@@ -271,5 +272,140 @@ TEST_CASE("no row crosses its barrier, whatever the order of arrival") {
     CHECK(done == checkpoints);
     CHECK(rows_seen == rows_sent);
   }
+}
+
+TEST_CASE("a barrier that may overtake is announced however much waits before it") {
+  input_gate gate({0, 0});
+  gate.enqueue(0, {numbers({1}), barrier{3, 0, {}}}, false);
+  CHECK_FALSE(gate.announced());
+  barrier timed{4, 0, {}};
+  timed.aligned_timeout_ms = 100;
+  gate.enqueue(0, {numbers({2}), timed}, false);
+  REQUIRE(gate.announced());
+  CHECK(gate.announced()->alignment == graph::barrier_alignment::exactly_once);
+
+  gate.enqueue(1, {barrier{4, 0, graph::barrier_alignment::unaligned}}, false);
+  CHECK(gate.announced()->alignment == graph::barrier_alignment::unaligned);
+  gate.abort_checkpoint(4);
+  CHECK_FALSE(gate.announced());
+  gate.enqueue(1, {barrier{4, 0, graph::barrier_alignment::unaligned}}, false);
+  CHECK_FALSE(gate.announced());
+}
+
+TEST_CASE("what waits before an overtaking barrier, or comes before it, is recorded and read on") {
+  const barrier split{4, 0, graph::barrier_alignment::unaligned};
+  input_gate gate({0, 0, 0});
+  gate.enqueue(0, {numbers({1, 2}), split, numbers({3})}, false);
+  gate.enqueue(1, {numbers({4})}, false);
+  gate.enqueue(2, {numbers({5}), end_of_input{}}, true); // its producer has finished
+
+  gate.overtake(split);
+  CHECK_FALSE(gate.announced());
+  CHECK_FALSE(gate.take_recording());
+  gate.enqueue(1, {numbers({6}), split, numbers({7})}, false);
+
+  const auto recorded = gate.take_recording();
+  REQUIRE(recorded);
+  CHECK(recorded->content.checkpoint == 4);
+  std::vector<std::int64_t> stored;
+  for (const auto& [channel, elements] : recorded->content.channels)
+    for (const auto& element : elements)
+      for (const auto number : numbers_of(std::get<graph::record_batch>(element)))
+        stored.push_back(number);
+  CHECK(stored == std::vector<std::int64_t>{1, 2, 4, 6, 5});
+  std::vector<std::int64_t> read;
+  while (auto event = gate.poll(0))
+    if (const auto* rows = std::get_if<input_batch>(&*event))
+      for (const auto number : numbers_of(rows->rows))
+        read.push_back(number);
+    else
+      CHECK_FALSE(std::holds_alternative<barrier_aligner::alignment>(*event));
+  std::sort(read.begin(), read.end());
+  CHECK(read == counting(1, 7));
+  CHECK(gate.queued_bytes() == 0);
+}
+
+TEST_CASE("a channel that waits behind its barrier for the others has nothing to be recorded") {
+  barrier split{4, 0, {}};
+  split.aligned_timeout_ms = 100;
+  input_gate gate({0, 0});
+  gate.enqueue(0, {split, numbers({1})}, false);
+  gate.enqueue(1, {numbers({2})}, false);
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{2});
+  CHECK_FALSE(gate.poll(0));
+  gate.enqueue(1, {numbers({3})}, false);
+
+  gate.overtake(split);
+
+  CHECK_FALSE(gate.pending_alignment());
+  CHECK(next_rows(gate).size() == 2); // of both: nothing is blocked any more
+  gate.enqueue(1, {split}, false);
+  const auto recorded = gate.take_recording();
+  REQUIRE(recorded);
+  REQUIRE(recorded->content.channels.size() == 1);
+  CHECK(numbers_of(std::get<graph::record_batch>(recorded->content.channels.at(1).front())) ==
+        std::vector<std::int64_t>{3});
+  CHECK(recorded->processed_bytes > 0);
+  CHECK_FALSE(gate.poll(0));
+}
+
+TEST_CASE("of a batch that is taken in parts only the rest is recorded") {
+  const barrier split{4, 0, graph::barrier_alignment::unaligned};
+  input_gate gate({0});
+  gate.set_rows_max(10);
+  gate.enqueue(0, {numbers(counting(0, 100)), split}, false);
+  const auto before = gate.queued_bytes();
+  CHECK(next_rows(gate) == counting(0, 10));
+  CHECK(next_rows(gate) == counting(10, 10));
+  CHECK(gate.queued_bytes() == before);
+
+  gate.overtake(split);
+
+  const auto recorded = gate.take_recording();
+  REQUIRE(recorded);
+  CHECK(numbers_of(std::get<graph::record_batch>(recorded->content.channels.at(0).front())) ==
+        counting(20, 80));
+  gate.set_rows_max(1000);
+  CHECK(next_rows(gate) == counting(20, 80));
+  CHECK(gate.queued_bytes() == 0);
+}
+
+TEST_CASE("a newer checkpoint's barrier gives up the one that is recorded") {
+  input_gate gate({0, 0});
+  const barrier older{4, 0, graph::barrier_alignment::unaligned};
+  const barrier newer{5, 0, graph::barrier_alignment::unaligned};
+  gate.enqueue(0, {older}, false);
+  gate.overtake(older);
+  gate.enqueue(1, {newer}, false); // of the older one this channel has nothing to say
+
+  auto event = gate.poll(0);
+  REQUIRE(event);
+  CHECK(std::get<checkpoint_id>(*event) == 4);
+  gate.overtake(newer);
+  gate.enqueue(0, {newer}, false);
+  CHECK(gate.take_recording()->content.checkpoint == 5);
+}
+
+TEST_CASE("what was restored is read before anything new, and gives no credit") {
+  input_gate gate({0, 0, 0});
+  gate.restore(0, {numbers({1})});
+  gate.restore(2, {numbers({2}), watermark{5}, numbers({3})});
+  gate.enqueue(0, {numbers({10})}, false);
+  gate.enqueue(1, {numbers({11})}, false);
+  gate.enqueue(2, {numbers({12})}, false);
+  const auto waiting = gate.queued_bytes();
+
+  CHECK(next_rows(gate) == std::vector<std::int64_t>{1, 2});
+  CHECK(gate.queued_bytes() == waiting);
+  auto read = next_rows(gate);
+  CHECK(read.front() == 3);
+  read.erase(read.begin());
+  while (auto event = gate.poll(0))
+    if (const auto* rows = std::get_if<input_batch>(&*event))
+      for (const auto number : numbers_of(rows->rows))
+        read.push_back(number);
+  std::sort(read.begin(), read.end());
+  CHECK(read == std::vector<std::int64_t>{10, 11, 12});
+  CHECK_FALSE(gate.has_grants());
 }
 } // TEST_SUITE("task/input/input_gate")

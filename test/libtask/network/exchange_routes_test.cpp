@@ -52,6 +52,17 @@ TEST_CASE("one element may overdraw a route's credit, what follows is refused") 
   CHECK(!routes.take_credit(route, 64));
 }
 
+TEST_CASE("a barrier needs no credit, and takes it") {
+  exchange_routes routes;
+  const auto route = routes.open(consumed(0, 0)); // 1000 bytes
+  CHECK(routes.take_credit(route, 5000));
+  CHECK(routes.take_credit(route, 64, true));
+  routes.give_credit(route, 4001);
+  CHECK(!routes.take_credit(route, 64));
+  routes.give_credit(route, 64);
+  CHECK(routes.take_credit(route, 64));
+}
+
 TEST_CASE("what comes for a route that has ended takes no credit") {
   exchange_routes routes;
   const auto route = routes.open(consumed(0, 0));

@@ -244,4 +244,99 @@ TEST_CASE("every kind of partitioner gives each row its targets") {
     CHECK(rows == (one == kind::broadcast ? 300 : 100));
   }
 }
+
+TEST_CASE("an unaligned barrier goes ahead of what waits, past all credit") {
+  const graph::barrier split{4, 0, graph::barrier_alignment::unaligned};
+  received to[2];
+  result_partition part(made(graph::partitioner_kind::rebalance, 2), 2);
+  part.attach(0, std::make_unique<recording_channel>(to[0]), 1);
+  part.attach(1, std::make_unique<recording_channel>(to[1]), 1 << 20);
+  for (int i = 0; i < 3; ++i)
+    part.emit(numbers(counting(4096)), 0); // whole batches in turn
+  part.broadcast(watermark{9});
+  part.emit(numbers({1, 2}), 0); // pending
+  CHECK_FALSE(part.is_available());
+  CHECK(to[0].elements.size() == 1);
+
+  std::vector<overtaken_elements> found;
+  part.overtake(split, found);
+
+  REQUIRE(to[0].elements.size() == 2);
+  CHECK(std::get<graph::barrier>(to[0].elements.back()) == split);
+  CHECK(std::get<graph::barrier>(to[1].elements.back()) == split);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].subpartition == 0);
+  REQUIRE(found[0].elements.size() == 3);
+  CHECK(std::get<graph::record_batch>(found[0].elements[0]).size() == 4096);
+  CHECK(std::get<watermark>(found[0].elements[1]).time_ms == 9);
+  CHECK(std::get<graph::record_batch>(found[0].elements[2]).size() == 1);
+  part.add_credit(0, 1 << 20);
+  CHECK(to[0].rows().size() == 8193); // behind the barrier, once
+  CHECK(part.is_drained());
+}
+
+TEST_CASE("a barrier that waits for credit may go ahead later") {
+  graph::barrier split{4, 0, {}};
+  split.aligned_timeout_ms = 10;
+  received to[2];
+  result_partition part(made(graph::partitioner_kind::rebalance, 2), 2);
+  part.attach(0, std::make_unique<recording_channel>(to[0]), 1);
+  part.attach(1, std::make_unique<recording_channel>(to[1]), 1 << 20);
+  for (int i = 0; i < 3; ++i)
+    part.emit(numbers(counting(4096)), 0);
+  part.broadcast(split);
+  for (int i = 0; i < 2; ++i)
+    part.emit(numbers(counting(4096)), 0);
+  CHECK(part.has_waiting_barrier(4));
+  CHECK_FALSE(part.has_waiting_barrier(5));
+
+  split.alignment = graph::barrier_alignment::unaligned;
+  std::vector<overtaken_elements> found;
+  part.overtake_waiting(split, found);
+
+  CHECK_FALSE(part.has_waiting_barrier(4));
+  REQUIRE(found.size() == 1); // what is behind the barrier is not of it
+  REQUIRE(found[0].elements.size() == 1);
+  CHECK(std::get<graph::record_batch>(found[0].elements[0]).size() == 4096);
+  CHECK(std::get<graph::barrier>(to[0].elements.back()) == split);
+  const auto barriers = [](const received& of) {
+    return std::count_if(of.elements.begin(), of.elements.end(), [](const auto& element) {
+      return std::holds_alternative<graph::barrier>(element);
+    });
+  };
+  part.add_credit(0, 1 << 20);
+  CHECK(barriers(to[0]) == 1);
+  CHECK(barriers(to[1]) == 1);
+}
+
+TEST_CASE("without a consumer the barrier waits before all else") {
+  const graph::barrier split{4, 0, graph::barrier_alignment::unaligned};
+  received to;
+  result_partition part(made(graph::partitioner_kind::forward, 1), 1);
+  part.emit(numbers({1}), 0);
+  std::vector<overtaken_elements> found;
+  part.overtake(split, found);
+  CHECK(found.size() == 1);
+  CHECK(part.has_waiting_barrier(4));
+
+  part.attach(0, std::make_unique<recording_channel>(to), 1 << 20);
+
+  CHECK(std::holds_alternative<graph::barrier>(to.elements.front()));
+  CHECK(to.rows() == std::vector<std::int64_t>{1});
+  CHECK_FALSE(part.has_waiting_barrier(4));
+}
+
+TEST_CASE("what was restored is sent first") {
+  received to;
+  result_partition part(made(graph::partitioner_kind::forward, 1), 1);
+  part.restore(0, {numbers({1, 2}), watermark{5}});
+  CHECK_FALSE(part.is_available());
+  part.attach(0, std::make_unique<recording_channel>(to), 1 << 20);
+  CHECK(part.is_available());
+  part.emit(numbers({3}), 0);
+  part.flush();
+
+  CHECK(to.rows() == std::vector<std::int64_t>{1, 2, 3});
+  CHECK(std::get<watermark>(to.elements[1]).time_ms == 5);
+}
 } // TEST_SUITE("task/network/result_partition")

@@ -225,6 +225,10 @@ TEST_CASE("checkpoints are counted, summed up and listed") {
     history[i].setBytes(1'000 * i);
     history[i].setDirectory("/c");
   }
+  history[1].setIsUnaligned(true);
+  history[1].setInFlightBytes(700);
+  history[1].setProcessedBytes(80);
+  history[1].setAlignmentUs(9'100);
   history[3].setOutcome(schema::CheckpointOutcome::FAILED);
   history[3].setEndedMs(1'800);
   write(history[3].initFailure(), error(errc::checkpoint_expired, "late"));
@@ -247,6 +251,13 @@ TEST_CASE("checkpoints are counted, summed up and listed") {
   CHECK(told["history"][0]["status"] == "IN_PROGRESS");
   CHECK(told["history"][0]["num_acknowledged_subtasks"] == 2);
   CHECK(told["history"][0]["end_to_end_duration"] == 0);
+  CHECK(told["history"][1]["checkpoint_type"] == "UNALIGNED_CHECKPOINT");
+  CHECK(told["history"][1]["unaligned_checkpoint"] == true);
+  CHECK(told["history"][1]["persisted_data"] == 700);
+  CHECK(told["history"][1]["processed_data"] == 80);
+  CHECK(told["history"][1]["alignment_buffered"] == 0);
+  CHECK(told["history"][1]["alignment_duration"] == 9);
+  CHECK(told["history"][2]["checkpoint_type"] == "CHECKPOINT");
   CHECK(told["history"][3]["status"] == "FAILED");
   CHECK(told["history"][3]["failure_message"] == "late [checkpoint_expired 3008]");
 }
