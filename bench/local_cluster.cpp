@@ -118,6 +118,21 @@ void local_cluster::cancel(const job_id& job) {
   static_cast<void>(take(client_->wait(job)));
 }
 
+local_cluster::checkpoint_figures local_cluster::await_checkpoint(const job_id& job) {
+  for (;;) {
+    const auto details = take(client_->details(job));
+    const auto entry = details.view()->getCheckpoints().getNewestCompleted();
+    if (entry.getId() != 0)
+      return {entry.getEndedMs() - entry.getTriggeredMs(), entry.getAlignmentUs() / 1000,
+              entry.getInFlightBytes(), entry.getIsUnaligned()};
+    if (details.view()->getCheckpoints().getFailed() > 0) {
+      std::fprintf(stderr, "checkpoint failed\n");
+      std::exit(1);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+}
+
 double process_cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);

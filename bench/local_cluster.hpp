@@ -28,6 +28,15 @@ public:
   /// Waits until all tasks of a job run.
   void await_running(const job_id& job);
   void cancel(const job_id& job);
+  /// How a completed checkpoint went.
+  struct checkpoint_figures {
+    std::int64_t duration_ms = 0;
+    std::int64_t alignment_ms = 0; ///< the longest of a task
+    std::uint64_t in_flight_bytes = 0;
+    bool is_unaligned = false;
+  };
+  /// Waits for the first completed checkpoint of a job.
+  checkpoint_figures await_checkpoint(const job_id& job);
 
 private:
   class testing_loader;

@@ -103,6 +103,12 @@ result<job_status> job_client::status(const job_id& job) {
   return read_job_status(reply);
 }
 
+result<message<schema::JobDetails>> job_client::details(const job_id& job) {
+  message_builder<schema::RequestJobDetails> question;
+  write(question->initJob(), job);
+  return through_.ask_and_wait<schema::JobDetails>(dispatcher_, question.finish(), ask_timeout_);
+}
+
 result<message<schema::JobList>> job_client::list() {
   return through_.ask_and_wait<schema::JobList>(
       dispatcher_, message_builder<schema::ListJobs>().finish(), ask_timeout_);

@@ -65,6 +65,8 @@ public:
   result<job_id> submit(const graph::job_graph& job);
   /// @errors job_not_found
   result<job_status> status(const job_id& job);
+  /// All that is known of a job, its checkpoints included. @errors job_not_found
+  result<message<schema::JobDetails>> details(const job_id& job);
   result<message<schema::JobList>> list();
   /// Waits until the job has ended, or `longest` has passed (`timed_out`); zero: however long.
   result<job_outcome> wait(const job_id& job,
