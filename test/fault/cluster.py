@@ -6,6 +6,7 @@ import random
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 SLOTS = 2
@@ -172,6 +173,15 @@ class Cluster:
     def info(self, job):
         """The job's status, or none."""
         return self._ask("info", job)
+
+    def in_flight_bytes(self, job):
+        """What the job's newest checkpoint has stored of rows in flight; 0 when nobody answers."""
+        url = f"http://127.0.0.1:{self.rest_port}/v1/jobs/{job}/checkpoints"
+        fetch = f"import urllib.request as r; print(r.urlopen('{url}', timeout=5).read().decode())"
+        done = subprocess.run(self.hosts[0].words(sys.executable, "-c", fetch), check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
+        newest = json.loads(done.stdout)["latest"]["completed"] if done.returncode == 0 else None
+        return newest["persisted_data"] if newest else 0
 
     def actors(self):
         """All actors of all nodes, or none."""

@@ -16,7 +16,8 @@ over a throttled source, and disturbs it at moments drawn from the seed. Four ki
 A run is good when the job has finished, was restored from a completed checkpoint (where it was to be
 restarted), had committed at least 100 windows before the end of its input, had no late row, and its
 output is to the row what the input says; no process may have ended by itself, and all task managers
-must be back at the end, with no task. With --at-least-once nothing may be missing.
+must be back at the end, with no task. With --at-least-once nothing may be missing. With --unaligned an
+operator is slower than its input, and at least one checkpoint must have stored rows that waited there.
 
     test/fault/run.py --runs 50 --seed 7 --results build/fault.jsonl   # goes on where it ended
 
@@ -50,6 +51,7 @@ WINDOWS_MIN = {"processes": 100, "storm": 0, "network": 100, "resets": 100}
 TRIES_MAX = 3
 AGAIN = 1_000_003  # between the seeds of the tries of a run
 SKIPPED = 77
+SLOW_ROW_US = 2600  # at 4 subtasks a little slower than four readers at 400 rows/s
 
 # Short times, so that a stopped process is noticed within a run. Where packets are delayed and lost
 # a retransmission must have the time to come.
@@ -98,9 +100,11 @@ class Watch:
         self.restored = set()
         self.restarts = 0
         self.late = 0
+        self.in_flight = 0  # bytes that a checkpoint has stored at the most
         self.status = None
 
     def follow(self, job):
+        self.job = job
         end = time.monotonic() + self.options.seconds
         while True:
             if time.monotonic() > end:
@@ -123,6 +127,8 @@ class Watch:
             self.restored.add(status["restoredCheckpoint"])
         self.restarts = max(self.restarts, status["restarts"])
         self.late = max(self.late, sum(one["lateRecords"] for one in status["vertices"]))
+        if self.options.unaligned:
+            self.in_flight = max(self.in_flight, self.cluster.in_flight_bytes(self.job))
 
 
 def await_clean(cluster, seconds=30):
@@ -174,6 +180,8 @@ def run_once(options, number, attempt, directory):
                      "--rows-per-second", str(options.rows_per_second)]
         if options.at_least_once:
             arguments.append("--at-least-once")
+        if options.unaligned:
+            arguments += ["--unaligned", "--row-us", str(SLOW_ROW_US)]
         job = cluster.submit(options.job, arguments)
         disturber = make_disturber(options, number, cluster, switch, drawn)
         watch = Watch(options, cluster, disturber)
@@ -187,6 +195,8 @@ def run_once(options, number, attempt, directory):
     result = {"disturbances": disturber.done, "restored": sorted(watch.restored),
               "windows": windows, "restarts": watch.restarts, "counts": disturber.counts()}
     wrong = difference(rows, expected, options.at_least_once)
+    if options.unaligned:
+        result["in_flight_bytes"] = watch.in_flight
     if wrong:
         raise Failure(f"{wrong} ({result})")
     if watch.late > 0:
@@ -203,6 +213,8 @@ def run_once(options, number, attempt, directory):
         raise Unproven("job ended before it was disturbed as planned: throttle it more")
     if disturber.wants_restart and not watch.restored:
         raise Unproven("job was never restored from a checkpoint")
+    if options.unaligned and watch.in_flight == 0:
+        raise Unproven("no checkpoint has stored rows that were in flight")
     if windows < WINDOWS_MIN[options.kind]:
         raise Unproven(f"only {windows} windows were committed before the end of input")
     return result
@@ -228,7 +240,8 @@ def finished_runs(options):
     done = [json.loads(line) for line in options.results.read_text().splitlines()]
     return {one["seed"] for one in done
             if "failure" not in one and one["kind"] == options.kind
-            and one["at_least_once"] == options.at_least_once}
+            and one["at_least_once"] == options.at_least_once
+            and one.get("unaligned", False) == options.unaligned}
 
 
 def parse_arguments():
@@ -245,7 +258,9 @@ def parse_arguments():
     parser.add_argument("--seconds", type=int, default=120, help="for one run, at most")
     parser.add_argument("--job-manager-every", type=int, default=5,
                         help="in every n-th run the job manager is killed, too")
-    parser.add_argument("--at-least-once", action="store_true")
+    modes = parser.add_mutually_exclusive_group()
+    modes.add_argument("--at-least-once", action="store_true")
+    modes.add_argument("--unaligned", action="store_true", help="with unaligned checkpoints")
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--network", dest="kind", action="store_const", const="network",
                        default="processes", help="faults between network namespaces")
@@ -273,7 +288,7 @@ def run_series(options):
         directory = pathlib.Path(tempfile.mkdtemp(prefix="headrace-fault-"))
         began = time.monotonic()
         result = {"run": number, "seed": options.seed + number, "kind": options.kind,
-                  "at_least_once": options.at_least_once}
+                  "at_least_once": options.at_least_once, "unaligned": options.unaligned}
         try:
             result.update(run_proving(options, number, directory))
         except (Failure, subprocess.SubprocessError) as failure:

@@ -2,8 +2,12 @@
 //
 //     headrace run libwindowed_job.so --target HOST:PORT -- --input DIR --output DIR
 //       --rows-per-second N [--checkpoint-interval MS] [--at-least-once]
+//       [--unaligned] [--row-us N]
 
 #include "test/support/windowed_job.hpp"
+
+#include <chrono>
+#include <functional>
 
 namespace api = headrace::api;
 
@@ -14,7 +18,12 @@ HEADRACE_JOB(env) {
                            arguments.has("at-least-once")
                                ? headrace::graph::barrier_alignment::at_least_once
                                : headrace::graph::barrier_alignment::exactly_once);
+  if (arguments.has("unaligned"))
+    env.enable_unaligned_checkpoints();
+  std::function<void()> at_row;
+  if (const auto row_us = arguments.get_int("row-us", 0); row_us > 0)
+    at_row = headrace::testing::pause(std::chrono::microseconds(row_us));
   const auto clicks = headrace::testing::read_clicks(env, arguments.get("input"),
                                                      arguments.get("rows-per-second", "0"));
-  headrace::testing::find_in(clicks).sink_to(api::file_sink::csv(arguments.get("output")));
+  headrace::testing::find_in(clicks, at_row).sink_to(api::file_sink::csv(arguments.get("output")));
 }

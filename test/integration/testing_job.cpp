@@ -5,6 +5,7 @@
 #include "test/support/seed.hpp"
 #include "test/support/testing_file_system.hpp"
 #include "test/support/windowed_job.hpp"
+#include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libgraph/api/job_object.hpp"
 #include "libgraph/data/batch_codec.hpp"
 #include "libactors/base/manual_clock.hpp"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
@@ -29,6 +31,7 @@ namespace {
 
 constexpr std::int64_t second = 1000;
 constexpr std::uint64_t steps_max = 20'000'000;
+constexpr int steps_a_timer = 25;
 constexpr std::uint64_t two_days_ms = 2 * 24 * 3'600'000ULL;
 
 /// A deterministic node's clock, for who may set it.
@@ -39,6 +42,7 @@ manual_clock& clock_of(actors::deterministic_node& node) {
 /// What user functions and the test share: the next row that is mapped throws.
 struct faults {
   bool throw_next = false;
+  std::function<void()> at_row;
 };
 
 result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run_options& options,
@@ -48,6 +52,9 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
   env.enable_checkpointing(std::chrono::milliseconds(100),
                            options.at_least_once ? graph::barrier_alignment::at_least_once
                                                  : graph::barrier_alignment::exactly_once);
+  env.checkpoints().keep_on_cancel = options.from_checkpoint;
+  if (options.unaligned)
+    env.enable_unaligned_checkpoints(std::chrono::milliseconds(options.aligned_timeout_ms));
   if (!options.state_backend.empty())
     env.set_state_backend(options.state_backend);
   env.set_restart_strategy(api::restart::fixed_delay(1000, std::chrono::milliseconds(10)));
@@ -56,7 +63,10 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
       throw std::runtime_error("disturbed");
     return in;
   });
-  const auto findings = find_in(clicks);
+  std::function<void()> at_row;
+  if (options.row_us > 0)
+    at_row = [shared] { shared->at_row(); };
+  const auto findings = find_in(clicks, at_row);
   if (options.collect)
     findings.collect();
   else
@@ -231,6 +241,21 @@ int count_unfinal(testing_file_system& files) {
   }));
 }
 
+/// Bytes of in-flight data that a checkpoint has stored; of one that is gone none.
+std::uint64_t in_flight_bytes_of(testing_file_system& files, const std::string& directory) {
+  if (directory.empty())
+    return 0;
+  std::uint64_t bytes = 0;
+  const auto read = state::read_checkpoint(files, directory);
+  if (!read)
+    return 0;
+  for (const auto& [id, stored] : read->operators)
+    for (const auto& [subtask, part] : stored.subtasks)
+      for (const auto& handle : part.channels)
+        bytes += handle.segment.size_bytes;
+  return bytes;
+}
+
 /// A client that fetches the rows of the job's collecting sink.
 class row_fetcher {
 public:
@@ -376,6 +401,9 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
       },
       wants_log() ? log_level::debug : log_level::warn);
   const auto node = actors::make_deterministic_node(options.seed, node_options);
+  shared->at_row = [&clock = clock_of(*node), row_us = options.row_us] {
+    clock.advance_us(row_us);
+  };
   const scratch_directory scratch; // databases do not lie in memory
   testing_processes cluster(*node, files, loader, {options.task_executors, 2, scratch.path()});
   if (const auto started = cluster.start(); !started) {
@@ -395,14 +423,18 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
   int disturbed = 0;
   std::int64_t checkpoint_needed = 1;
   std::set<std::int64_t> restored;
+  std::map<checkpoint_id, std::uint64_t> stored_in_flight;
   std::uint64_t next_disturbance = 0;
   std::optional<stopper> stop;
   const auto stop_after = static_cast<checkpoint_id>(2 + random->below(9));
   bool is_stopped = options.restored_parallelism == 0;
+  bool is_canceled = false;
   while (node->steps() < steps_max) {
     for (int i = 0; i < 500; ++i) {
       if (!node->run_once() && !node->advance_to_next_timer())
         break;
+      if (options.row_us > 0 && i % steps_a_timer == 0) // the node is never idle then
+        node->advance_to_next_timer();
       if (next_disturbance != 0 && node->steps() >= next_disturbance) {
         next_disturbance = 0;
         if (options.clock_jumps)
@@ -420,9 +452,30 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
       out.failure = to_string(status.error());
       break;
     }
+    if (!stored_in_flight.contains(status->last_checkpoint))
+      stored_in_flight[status->last_checkpoint] =
+          in_flight_bytes_of(files, status->last_checkpoint_path);
     if (status->restored_checkpoint > 0)
       restored.insert(status->restored_checkpoint);
     note_restored_bytes(*status, out);
+    if (options.from_checkpoint && !is_stopped) {
+      if (!is_canceled && status->last_checkpoint >= stop_after &&
+          stored_in_flight.at(status->last_checkpoint) > 0) {
+        is_canceled = true;
+        if (const auto told = cluster.client().cancel(job->graph.id); !told) {
+          out.failure = to_string(told.error());
+          break;
+        }
+      }
+      if (!scheduler::is_terminal(status->state))
+        continue;
+      is_stopped = true;
+      out.failure = run_on(cluster.client(), loader, shared, options, *random,
+                           status->last_checkpoint_path, *job);
+      if (!out.failure.empty())
+        break;
+      continue;
+    }
     if (!is_stopped && !stop && status->last_checkpoint >= stop_after)
       stop.emplace(cluster.client(), job->graph.id, *random, options.drains);
     if (stop) {
@@ -467,6 +520,11 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
   if (node->steps() >= steps_max)
     out.failure = "the job did not end within its steps";
   out.restored_checkpoints = static_cast<int>(restored.size());
+  for (const auto& [checkpoint, bytes] : stored_in_flight) {
+    out.in_flight_bytes = std::max(out.in_flight_bytes, bytes);
+    if (restored.contains(checkpoint))
+      out.restored_in_flight_bytes = std::max(out.restored_in_flight_bytes, bytes);
+  }
   out.steps = node->steps();
   out.has_refused_copies = *refused;
   for (int i = 0; i < 20'000; ++i)

@@ -40,8 +40,12 @@ struct run_options {
   /// Stops the job with a savepoint in the middle, and runs it on from that with so many subtasks;
   /// 0: does not.
   int restored_parallelism = 0;
-  bool drains = false;    ///< and lets event time end before the savepoint
-  int task_executors = 3; ///< of two slots each
+  bool from_checkpoint = false; ///< with a checkpoint that holds rows in flight, instead
+  bool unaligned = false;
+  std::int64_t aligned_timeout_ms = 0; ///< of unaligned checkpoints
+  std::int64_t row_us = 0;             ///< that a counted row takes: its input fills
+  bool drains = false;                 ///< and lets event time end before the savepoint
+  int task_executors = 3;              ///< of two slots each
   /// Each disturbance kills a task executor, which comes back under its id.
   bool kills_task_executors = false;
   bool damages_copies = false; ///< and finds its local copies of state changed
@@ -59,8 +63,10 @@ struct run_outcome {
   std::size_t rows_at_stop = 0; ///< that were final when the job was stopped
   int unfinal_at_stop = 0;      ///< files of the sink that were not final then
   std::uint64_t steps = 0;
-  std::uint64_t restored_bytes = 0;       ///< that all tasks of a restart read: the most seen
-  std::uint64_t restored_local_bytes = 0; ///< of these, from local copies
+  std::uint64_t in_flight_bytes = 0;          ///< the most that a checkpoint has stored
+  std::uint64_t restored_in_flight_bytes = 0; ///< the most that a restart began with
+  std::uint64_t restored_bytes = 0;           ///< that all tasks of a restart read: the most seen
+  std::uint64_t restored_local_bytes = 0;     ///< of these, from local copies
   bool has_refused_copies = false;
   int copies_left = 0; ///< files of local copies of state, some time after the job's end
 };

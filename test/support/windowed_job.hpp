@@ -4,7 +4,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <thread>
+#include <utility>
 
 namespace headrace::testing {
 
@@ -36,10 +39,14 @@ public:
 /// Counts the rows of each key and second, and emits the count by a timer at the second's end.
 class count_by_timer final : public api::keyed_process_function<std::int64_t, click, finding> {
 public:
+  /// @param at_row  done for each row, where there is something
+  explicit count_by_timer(std::function<void()> at_row = {}) : at_row_(std::move(at_row)) {}
   void open(api::open_context& context) override {
     counts_ = context.map<std::int64_t, std::int64_t>("counts");
   }
   void process(const click& in, context_type& context, api::collector<finding>&) override {
+    if (at_row_)
+      at_row_();
     const auto end = in.time_ms - in.time_ms % second + second - 1;
     counts_.put(end, counts_.get(end).value_or(0) + 1);
     context.register_event_timer(end);
@@ -52,6 +59,7 @@ public:
 
 private:
   static constexpr std::int64_t second = 1000;
+  std::function<void()> at_row_;
   api::map_state<std::int64_t, std::int64_t> counts_;
 };
 
@@ -64,7 +72,14 @@ inline api::stream<click> read_clicks(api::environment& env, const std::string& 
       api::watermark_strategy<click>::monotonous().with_timestamp_assigner(&click::time_ms));
 }
 
-inline api::stream<finding> find_in(const api::stream<click>& clicks) {
+/// What makes an operator slow on a cluster of processes.
+inline std::function<void()> pause(std::chrono::microseconds how_long) {
+  return [how_long] { std::this_thread::sleep_for(how_long); };
+}
+
+/// @param at_row  done for each row that is counted
+inline api::stream<finding> find_in(const api::stream<click>& clicks,
+                                    std::function<void()> at_row = {}) {
   const auto keyed = clicks.key_by(&click::key);
   const auto sums =
       keyed.window(api::tumbling_event_time(std::chrono::seconds(1)))
@@ -72,7 +87,7 @@ inline api::stream<finding> find_in(const api::stream<click>& clicks) {
                                          const std::int64_t& sum, api::collector<finding>& out) {
             out.emit({0, window.key(), window.window().start_ms, sum});
           });
-  return sums.union_with(keyed.process(count_by_timer()));
+  return sums.union_with(keyed.process(count_by_timer(std::move(at_row))));
 }
 
 } // namespace headrace::testing
