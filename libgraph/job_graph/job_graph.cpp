@@ -117,6 +117,7 @@ struct spec_checker {
       if (!(*late == in()))
         return mismatch("late rows leave as another type");
     }
+    HEADRACE_CHECK(check_results(spec));
     return check_aggregation(where, spec.aggregates, spec.key_columns, in(), node.output_type);
   }
   status operator()(const sink_spec& spec) const {
@@ -141,6 +142,30 @@ struct spec_checker {
   }
 
 private:
+  /// Without a window function the output is the results, and behind them, where there is more, the
+  /// window's start, end and time.
+  status check_results(const window_aggregate_spec& spec) const {
+    constexpr std::size_t told = 3;
+    constexpr int milliseconds = 3;
+    const auto& results = spec.aggregates.result_type;
+    const auto& all = node.output_type;
+    if (!spec.window_function.is_none() || results.root() == type_root::null || results == all)
+      return {};
+    if (results.root() != type_root::row || all.root() != type_root::row ||
+        results.child_count() + told != all.child_count() ||
+        spec.window.kind == window_kind::end_of_stream)
+      return mismatch("results and the bounds of windows are not the output");
+    for (std::size_t i = 0; i < all.child_count(); ++i) {
+      const auto& type = all.child(i);
+      const bool is_time =
+          type.root() == type_root::timestamp || type.root() == type_root::timestamp_ltz;
+      const bool is_sound = i < results.child_count() ? type == results.child(i)
+                                                      : is_time && type.precision() == milliseconds;
+      if (!is_sound)
+        return mismatch("column " + std::to_string(i) + " of a window aggregate has another type");
+    }
+    return {};
+  }
   status check_function(const function_ref& function) const {
     return function.is_none() ? status(invalid(where, "no function")) : status();
   }

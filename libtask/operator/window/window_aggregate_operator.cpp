@@ -48,7 +48,11 @@ public:
         keys_(schema_, static_cast<std::uint32_t>(context.max_parallelism)),
         function_(std::move(function)), then_(std::move(then)),
         results_(std::make_shared<const graph::logical_type>(result_type), context.memory),
-        main_(std::make_shared<const graph::logical_type>(node.output_type), context.memory) {
+        output_type_(std::make_shared<const graph::logical_type>(node.output_type)),
+        tells_window_(then_ == nullptr && !(result_type == node.output_type)),
+        main_(tells_window_ ? std::make_shared<const graph::logical_type>(result_type)
+                            : output_type_,
+              context.memory) {
     for (const auto& type : node.side_types)
       sides_.emplace_back(std::make_shared<const graph::logical_type>(type), context.memory);
   }
@@ -206,11 +210,26 @@ private:
         piece_at_ += count;
       }
     }
-    emit_builder(main_, timeless, end, [&](auto rows) { out.emit(std::move(rows)); });
+    emit_builder(main_, timeless, end, [&](auto rows) {
+      out.emit(tells_window_ ? with_window(rows, start, end) : std::move(rows));
+    });
     for (std::size_t i = 0; i < sides_.size(); ++i)
       emit_builder(sides_[i], timeless, end, [&](auto rows) {
         out.emit_side(static_cast<std::int32_t>(i), std::move(rows));
       });
+  }
+
+  /// Puts the window's start, end and last millisecond behind its results.
+  graph::record_batch with_window(const graph::record_batch& rows, std::int64_t start_ms,
+                                  std::int64_t end_ms) const {
+    auto columns = rows.columns();
+    for (const auto value : {start_ms, end_ms, end_ms - 1}) {
+      graph::column::parts parts;
+      parts.size = rows.row_count();
+      parts.values = repeated(value, parts.size);
+      columns.push_back(graph::column::make(output_type_->child(columns.size()), std::move(parts)));
+    }
+    return rows.with_columns(output_type_, std::move(columns));
   }
 
   template <class Emit>
@@ -276,7 +295,9 @@ private:
   graph::record_batch given_;      ///< results of the piece, for the window function
   std::size_t given_at_ = 0;       ///< what of them it sees next
   graph::batch_builder results_;   ///< for the window function
-  graph::batch_builder main_;
+  graph::row_type_ptr output_type_;
+  bool tells_window_;         ///< its columns are the last three of the output
+  graph::batch_builder main_; ///< of the results alone, then
   std::vector<graph::batch_builder> sides_;
 
   std::int64_t watermark_ms_ = graph::watermark::none;

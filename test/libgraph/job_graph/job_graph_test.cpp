@@ -69,6 +69,40 @@ TEST_CASE("unaligned checkpoints are refused where several may be under way") {
   CHECK(validate(job).error().code == errc::bad_option_value);
 }
 
+TEST_CASE("behind the results of windows stand their bounds or nothing") {
+  const auto result = testing_pipeline::type();
+  const auto code = [&](std::vector<logical_type> behind,
+                        window_kind kind = window_kind::tumbling) {
+    testing_pipeline p;
+    window_aggregate_spec spec;
+    spec.key_columns = {0};
+    spec.window = {kind, 10, 0, 0, 0};
+    spec.aggregates = {{}, {{aggregate_kind::count, -1}}, result};
+    transformation node;
+    node.name = "window";
+    node.inputs = {p.partition(p.source(), partitioner_kind::hash)};
+    auto fields = result.fields();
+    for (auto& type : behind)
+      fields.push_back({"b" + std::to_string(fields.size()), std::move(type), {}});
+    node.output_type = logical_type::row(std::move(fields)).not_null();
+    node.call = operator_call{std::move(spec), {}};
+    p.sink(p.program.add(std::move(node)));
+    const auto built = build_job_graph(p.program, 2);
+    if (!built)
+      return built.error().code;
+    const auto checked = validate(*built);
+    return checked ? errc::none : checked.error().code;
+  };
+  const auto time = logical_type::timestamp(3);
+
+  CHECK(code({}) == errc::none);
+  CHECK(code({time, time, logical_type::timestamp_ltz(3)}) == errc::none);
+  CHECK(code({time, time}) == errc::type_mismatch);
+  CHECK(code({time, time, logical_type::bigint()}) == errc::type_mismatch);
+  CHECK(code({time, time, logical_type::timestamp(6)}) == errc::type_mismatch);
+  CHECK(code({time, time, time}, window_kind::end_of_stream) == errc::type_mismatch);
+}
+
 TEST_CASE("a forward edge between different parallelism is refused") {
   CHECK(code_after([](job_graph& job) {
           job.vertices[0].outputs[0].partitioner = {partitioner_kind::forward, {}, {}};
