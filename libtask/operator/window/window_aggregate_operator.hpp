@@ -21,6 +21,9 @@ namespace headrace::task {
 ///
 /// An end-of-stream window is the one namespace 0, and fires at the end of input; it needs no
 /// timestamps. Results of other windows carry the window's last millisecond as timestamp.
+///
+/// An output that is wider than the aggregates' result type, without a window function, has three
+/// columns behind it: the window's start, its end and its last millisecond.
 /// @errors invalid_graph, type_mismatch, graph_mismatch
 result<std::unique_ptr<stream_operator>>
 make_window_aggregate_operator(const graph::operator_node& node, const operator_context& context);
