@@ -64,6 +64,32 @@ TEST_CASE("a tumbling window fires when the watermark reaches its last milliseco
   CHECK(rows_of(harness.take()) == rows{"a,10@19"});
 }
 
+TEST_CASE("the bounds of a window are columns behind its results where there is place") {
+  auto node = node_of({window_kind::sliding, 10, 5, 0, 0});
+  auto& spec = std::get<graph::window_aggregate_spec>(node.spec);
+  spec.aggregates.result_type = node.output_type;
+  auto fields = node.output_type.fields();
+  for (const auto* name : {"start", "end", "time"})
+    fields.push_back({name, graph::logical_type::timestamp(3).not_null(), {}});
+  node.output_type = graph::logical_type::row(std::move(fields)).not_null();
+  operator_harness harness(node, make_window_aggregate_operator);
+
+  REQUIRE(harness.push(timed_words({{"a", 1}, {"b", 2}}, {7, 8})));
+  REQUIRE(harness.end_input());
+
+  const auto got = harness.take();
+  REQUIRE(got.size() == 2);
+  CHECK(rows_of(got) == rows{"a,1@9", "b,2@9", "a,1@14", "b,2@14"});
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const std::int64_t start = i == 0 ? 0 : 5;
+    for (std::size_t row = 0; row < got[i].row_count(); ++row) {
+      CHECK(got[i].at(2).values<std::int64_t>()[row] == start);
+      CHECK(got[i].at(3).values<std::int64_t>()[row] == start + 10);
+      CHECK(got[i].at(4).values<std::int64_t>()[row] == start + 9);
+    }
+  }
+}
+
 TEST_CASE("windows fire oldest first, and all at the end of input") {
   operator_harness harness(node_of({window_kind::tumbling, 10, 0, 0, 0}),
                            make_window_aggregate_operator);
