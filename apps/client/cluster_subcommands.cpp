@@ -2,13 +2,31 @@
 
 #include "apps/client/remote_cluster.hpp"
 #include "apps/cluster/process_settings.hpp"
+#include "libactors/base/path.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <filesystem>
+#include <string>
+#include <utility>
 
 namespace headrace::client {
+namespace {
+
+constexpr std::int64_t minutes_max = 1'000'000'000;
+
+int complain(const error& failure) {
+  std::fprintf(stderr, "headrace: %s\n", to_string(failure).c_str());
+  return bad_usage;
+}
+
+/// The cluster's processes stand elsewhere.
+status make_absolute(std::string& path) {
+  HEADRACE_TRY(path, absolute_path(path));
+  return {};
+}
+
+} // namespace
 
 cluster_subcommands::cluster_subcommands(CLI::App& app) {
   options_.target = default_target;
@@ -64,7 +82,7 @@ void cluster_subcommands::add_gc(CLI::App& app) {
   gc_->add_option("--older-than", collected_.minutes_old,
                   "Leave what is newer than so many minutes: it may belong to a checkpoint that is "
                   "being made")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(std::int64_t{0}, minutes_max))
       ->capture_default_str();
   gc_->add_flag("--dry-run", collected_.is_dry_run, "Only list it");
 }
@@ -85,10 +103,14 @@ CLI::App* cluster_subcommands::add(CLI::App& app, command what, const char* name
 }
 
 std::optional<int> cluster_subcommands::run() {
-  if (inspect_->parsed())
-    return run_inspect(inspected_);
-  if (gc_->parsed())
-    return run_gc(collected_);
+  if (inspect_->parsed()) {
+    const auto made = make_absolute(inspected_.path);
+    return made ? run_inspect(inspected_) : complain(made.error());
+  }
+  if (gc_->parsed()) {
+    const auto made = make_absolute(collected_.directory);
+    return made ? run_gc(collected_) : complain(made.error());
+  }
   for (const auto& [made, what] : commands_) {
     if (!made->parsed())
       continue;
@@ -101,12 +123,10 @@ std::optional<int> cluster_subcommands::run() {
     savepoint.is_native = type_ == "native";
     if (what == command::stop_job)
       savepoint.stop = drains_ ? graph::savepoint_stop::drain : graph::savepoint_stop::suspend;
-    if (!savepoint.target_directory.empty()) // the cluster's processes stand elsewhere
-      savepoint.target_directory = std::filesystem::absolute(savepoint.target_directory).string();
-    if (const auto read = cluster::read_settings(config_, defines_, options_.settings); !read) {
-      std::fprintf(stderr, "headrace: %s\n", to_string(read.error()).c_str());
-      return bad_usage;
-    }
+    if (const auto usable = make_absolute(savepoint.target_directory); !usable)
+      return complain(usable.error());
+    if (const auto read = cluster::read_settings(config_, defines_, options_.settings); !read)
+      return complain(read.error());
     return run_command(options_);
   }
   return std::nullopt;

@@ -1,5 +1,7 @@
 #include "apps/cluster/job_settings.hpp"
 
+#include "libactors/base/path.hpp"
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -37,7 +39,7 @@ void apply_checkpoints(const configuration& settings, bool bounded, graph::check
     spec.retained =
         static_cast<std::int32_t>(settings.get_int("execution.checkpointing.num-retained"));
   if (spec.directory.empty() && settings.is_set("execution.checkpointing.dir")) {
-    spec.directory = settings.get_text("execution.checkpointing.dir");
+    spec.directory = settings.get_path("execution.checkpointing.dir");
     spec.keep_on_cancel = true; // who names a place wants to find something there
   }
   if (settings.is_set("execution.checkpointing.externalized-checkpoint-retention")) {
@@ -47,12 +49,27 @@ void apply_checkpoints(const configuration& settings, bool bounded, graph::check
     spec.keep_on_failure = retention != "NO_EXTERNALIZED_CHECKPOINTS";
   }
   if (spec.savepoint_directory.empty() && settings.is_set("execution.checkpointing.savepoint-dir"))
-    spec.savepoint_directory = settings.get_text("execution.checkpointing.savepoint-dir");
+    spec.savepoint_directory = settings.get_path("execution.checkpointing.savepoint-dir");
   if (spec.restore_from.empty() && settings.is_set("execution.state-recovery.path"))
-    spec.restore_from = settings.get_text("execution.state-recovery.path");
+    spec.restore_from = settings.get_path("execution.state-recovery.path");
   spec.allow_non_restored_state =
       spec.allow_non_restored_state ||
       settings.get_bool("execution.state-recovery.ignore-unclaimed-state");
+}
+
+status make_absolute(std::string& directory, const char* key) {
+  auto made = absolute_path(directory);
+  if (!made)
+    return error(errc::bad_option_value, "bad value of option: " + std::string(key),
+                 std::move(made).error());
+  directory = *std::move(made);
+  return {};
+}
+
+status make_absolute(graph::checkpoint_spec& spec) {
+  HEADRACE_CHECK(make_absolute(spec.directory, "execution.checkpointing.dir"));
+  HEADRACE_CHECK(make_absolute(spec.savepoint_directory, "execution.checkpointing.savepoint-dir"));
+  return make_absolute(spec.restore_from, "execution.state-recovery.path");
 }
 
 graph::restart_spec restart_of(const configuration& settings) {
@@ -104,7 +121,7 @@ result<bool> is_bounded(const graph::job_graph& job, const graph::job_code& code
   return true;
 }
 
-void apply_settings(const configuration& settings, bool bounded, graph::job_graph& job) {
+status apply_settings(const configuration& settings, bool bounded, graph::job_graph& job) {
   const graph::job_graph untouched;
   apply_checkpoints(settings, bounded, job.checkpoints);
   if (job.restart == untouched.restart)
@@ -115,6 +132,7 @@ void apply_settings(const configuration& settings, bool bounded, graph::job_grap
     job.state_backend = settings.get_text("state.backend.type");
   job.slot_timeout_ms = settings.get_duration("slot.request.timeout").count();
   job.region_failover = settings.get_text("jobmanager.execution.failover-strategy") == "region";
+  return make_absolute(job.checkpoints);
 }
 
 std::int32_t slots_needed(const graph::job_graph& job) {

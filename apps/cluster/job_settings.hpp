@@ -16,8 +16,10 @@ result<bool> is_bounded(const graph::job_graph& job, const graph::job_code& code
 
 /// Puts settings into a job where the job itself left them at their defaults: what a job says wins
 /// over the configuration. Without any word of an interval, unbounded jobs take a checkpoint every
-/// 10 s and bounded ones none.
-void apply_settings(const configuration& settings, bool bounded, graph::job_graph& job);
+/// 10 s and bounded ones none. Directories become absolute: the cluster's processes stand
+/// elsewhere.
+/// @errors bad_option_value  a directory of the job is none of this machine's ("s3://…")
+status apply_settings(const configuration& settings, bool bounded, graph::job_graph& job);
 
 /// Slots that the job needs in all: for each slot sharing group, its widest vertex.
 std::int32_t slots_needed(const graph::job_graph& job);

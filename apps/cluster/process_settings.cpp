@@ -2,6 +2,7 @@
 
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/limits.hpp"
+#include "libactors/base/path.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -41,7 +42,7 @@ status check_settings(const configuration& settings) {
 }
 
 result<logger> make_logger(const configuration& settings, log_level lowest) {
-  const auto path = settings.get_text("log.file");
+  const auto path = settings.get_path("log.file");
   if (!path.empty()) {
     auto* file = std::fopen(path.c_str(), "ae");
     if (file == nullptr)
@@ -64,12 +65,12 @@ log_level log_level_of(const configuration& settings) {
 }
 
 std::string temporary_base(const configuration& settings) {
-  auto base = settings.get_text("io.tmp.dirs");
+  auto base = settings.get_path("io.tmp.dirs");
   if (!base.empty())
     return base;
   const char* named = std::getenv("TMPDIR");
-  return std::string(named != nullptr && *named != '\0' ? named : "/tmp") + "/headrace-" +
-         std::to_string(getuid());
+  const auto directory = absolute_path(named != nullptr && *named != '\0' ? named : "/tmp");
+  return (directory ? *directory : "/tmp") + "/headrace-" + std::to_string(getuid());
 }
 
 } // namespace headrace::cluster

@@ -32,7 +32,7 @@ working_directory::~working_directory() { static_cast<void>(files_.remove_tree(p
 
 std::string local_state_base(const configuration& settings) {
   for (const auto* key : {"taskmanager.state.local.root-dirs", "state.backend.rocksdb.localdir"}) {
-    if (auto named = settings.get_text(key); !named.empty())
+    if (auto named = settings.get_path(key); !named.empty())
       return named;
   }
   return temporary_base(settings);
@@ -40,7 +40,7 @@ std::string local_state_base(const configuration& settings) {
 
 std::unique_ptr<working_directory> make_state_directory(file_system& files,
                                                         const configuration& settings) {
-  const auto base = settings.get_text("state.backend.rocksdb.localdir");
+  const auto base = settings.get_path("state.backend.rocksdb.localdir");
   return base.empty() ? nullptr : std::make_unique<working_directory>(files, base, "state");
 }
 

@@ -269,7 +269,7 @@ result<int> run(const node_command_options& options, process_signals& signals, f
                 told_files& told) {
   HEADRACE_CHECK(told.write(options.pid_file, std::to_string(getpid()) + "\n"));
   const auto base = cluster::temporary_base(options.settings);
-  std::string lasting = options.settings.get_text("high-availability.storageDir");
+  std::string lasting = options.settings.get_path("high-availability.storageDir");
   if (lasting.empty())
     lasting = base + "/jobmanager";
   std::optional<directory_lock> lock;

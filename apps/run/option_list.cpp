@@ -18,6 +18,8 @@ std::string_view name_of(option_type type) {
     return "number";
   case option_type::text:
     return "text";
+  case option_type::path:
+    return "path";
   case option_type::duration:
     return "duration";
   case option_type::memory_size:

@@ -3,11 +3,11 @@
 #include "apps/cluster/job_settings.hpp"
 #include "apps/cluster/mini_cluster.hpp"
 #include "libgraph/job_graph/job_graph_codec.hpp"
+#include "libactors/base/path.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/registry/actor_codec.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <thread>
 
 namespace headrace::shell {
@@ -166,7 +166,7 @@ result<job_id> shell_session::submit(const submission& what) {
   graph::connector_registry connectors;
   cluster::register_all_connectors(connectors, {});
   HEADRACE_TRY(const auto bounded, cluster::is_bounded(built.graph, *built.code, connectors));
-  cluster::apply_settings(what.settings, bounded, built.graph);
+  HEADRACE_CHECK(cluster::apply_settings(what.settings, bounded, built.graph));
   built.graph.id = cluster_.node().environment().random.next_id<job_id>();
   cluster_.provide_slots(cluster::slots_needed(built.graph));
   for (bool is_first = true;; is_first = false) {
@@ -254,8 +254,7 @@ status shell_session::cancel(const job_id& job) {
 }
 
 result<std::string> shell_session::savepoint(const job_id& job, scheduler::savepoint_wish wish) {
-  if (!wish.target_directory.empty())
-    wish.target_directory = std::filesystem::absolute(wish.target_directory).string();
+  HEADRACE_TRY(wish.target_directory, absolute_path(wish.target_directory));
   HEADRACE_TRY(const auto reply,
                ask<schema::SavepointReply>(scheduler::describe(job, wish), savepoint_timeout));
   return scheduler::read_savepoint(reply).path;

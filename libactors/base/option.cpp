@@ -1,5 +1,6 @@
 #include "libactors/base/option.hpp"
 
+#include "libactors/base/path.hpp"
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
@@ -126,6 +127,8 @@ std::string allowed_by(const option_declaration& declared) {
     }
     return "one of " + words;
   }
+  case option_type::path:
+    return std::string(allowed_paths);
   case option_type::duration:
     out = "a duration such as 10 s or 500 ms";
     break;
@@ -164,6 +167,8 @@ bool is_allowed(const option_declaration& declared, std::string_view value) {
     const auto words = split_text(declared.one_of, '|');
     return declared.one_of.empty() || std::find(words.begin(), words.end(), value) != words.end();
   }
+  case option_type::path:
+    return absolute_path(value).has_value();
   case option_type::duration:
     return in_range(parse_with_unit(value, duration_units));
   case option_type::memory_size:
@@ -198,7 +203,9 @@ status configuration::set(std::string_view key, std::string_view value) {
                                              std::string(value) + "\", allowed is " +
                                              allowed_by(*declared));
   }
-  values_.insert_or_assign(std::string(key), std::string(trimmed));
+  values_.insert_or_assign(std::string(key), declared->type == option_type::path
+                                                 ? *absolute_path(trimmed)
+                                                 : std::string(trimmed));
   return {};
 }
 
@@ -218,6 +225,10 @@ double configuration::get_real(std::string_view key) const {
 
 std::string configuration::get_text(std::string_view key) const {
   return std::string(text_of(*this, declaration_of(key, option_type::text)));
+}
+
+std::string configuration::get_path(std::string_view key) const {
+  return std::string(text_of(*this, declaration_of(key, option_type::path)));
 }
 
 std::chrono::milliseconds configuration::get_duration(std::string_view key) const {

@@ -13,8 +13,9 @@
 
 namespace headrace {
 
-/// What an option may hold; durations are milliseconds, sizes are bytes.
-enum class option_type : std::uint8_t { boolean, integer, real, text, duration, memory_size };
+/// What an option may hold; durations are milliseconds, sizes are bytes. A path is made absolute
+/// when it is set: processes that stand elsewhere are to find the same.
+enum class option_type : std::uint8_t { boolean, integer, real, text, path, duration, memory_size };
 
 /// Declares one option: once, with type, default, range and description. `docs/options.md` is made
 /// from all declarations.
@@ -45,6 +46,8 @@ public:
   std::int64_t get_int(std::string_view key) const;
   double get_real(std::string_view key) const;
   std::string get_text(std::string_view key) const;
+  /// Absolute; empty: not set.
+  std::string get_path(std::string_view key) const;
   /// Accepts "10 s", "100ms", "1 min", "2 h", "1 d", a bare number means milliseconds.
   std::chrono::milliseconds get_duration(std::string_view key) const;
   /// Accepts "64mb", "1 g", "512 kb", a bare number means bytes (1 kb = 1024).

@@ -12,7 +12,7 @@ constexpr std::uint64_t secret_file_bytes_max = 4'096;
 
 result<byte_string> read_secret(const configuration& from, file_system& files) {
   const auto given = from.get_text("security.shared-secret");
-  const auto path = from.get_text("security.shared-secret-file");
+  const auto path = from.get_path("security.shared-secret-file");
   if (path.empty()) {
     return given;
   }
@@ -56,9 +56,9 @@ result<rpc_settings> read_rpc_settings(const configuration& from, file_system& f
   out.cluster_id = from.get_text("cluster.id");
   HEADRACE_TRY(out.secret, read_secret(from, files));
   if (from.get_bool("security.ssl.internal.enabled")) {
-    out.tls = {.certificate = from.get_text("security.ssl.internal.certificate"),
-               .key = from.get_text("security.ssl.internal.key"),
-               .ca = from.get_text("security.ssl.internal.ca")};
+    out.tls = {.certificate = from.get_path("security.ssl.internal.certificate"),
+               .key = from.get_path("security.ssl.internal.key"),
+               .ca = from.get_path("security.ssl.internal.ca")};
     HEADRACE_TRY(const auto checked, tls_context::load(out.tls));
   }
   if (role == process_role::job_manager) {

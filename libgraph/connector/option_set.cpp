@@ -1,5 +1,6 @@
 #include "libgraph/connector/option_set.hpp"
 
+#include "libactors/base/path.hpp"
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
@@ -83,6 +84,8 @@ std::string_view wants(option_type type) {
     return "a duration such as '500 ms' or '10 s'";
   case option_type::memory_size:
     return "a size such as '64 mb'";
+  case option_type::path:
+    return allowed_paths;
   case option_type::text:
     break;
   }
@@ -112,6 +115,8 @@ std::optional<double> number_of(const option_declaration& declared, std::string_
     if (auto number = parse_memory_size(value))
       return static_cast<double>(*number);
     return std::nullopt;
+  case option_type::path:
+    return local_path(value) ? std::optional(0.0) : std::nullopt;
   case option_type::text:
     break;
   }

@@ -1,6 +1,7 @@
 #include "libscheduler/rest/handler/savepoint_handlers.hpp"
 
 #include "libscheduler/rest/handler/json_text.hpp"
+#include "libactors/base/path.hpp"
 #include "libactors/message/ids_codec.hpp"
 
 #include <nlohmann/json.hpp>
@@ -31,6 +32,14 @@ public:
     if (found->is_string())
       return found->get<std::string>();
     fail(std::string("field is no text: ") + name);
+    return {};
+  }
+  /// Absolute: task managers stand elsewhere.
+  std::string directory(const char* name) {
+    auto read = absolute_path(text(name));
+    if (read)
+      return *std::move(read);
+    fail(std::string(name) + ": " + read.error().message);
     return {};
   }
   bool flag(const char* name) {
@@ -90,7 +99,7 @@ result<savepoint_body> read_savepoint_body(std::string_view text) {
   body_reader in(text);
   savepoint_body out;
   read_common(in, out);
-  out.target_directory = in.text("target-directory");
+  out.target_directory = in.directory("target-directory");
   if (in.flag("cancel-job"))
     in.fail("cancel-job is not done; POST /jobs/:job/stop ends a job with a savepoint");
   HEADRACE_CHECK(in.end());
@@ -101,7 +110,7 @@ result<savepoint_body> read_stop_body(std::string_view text) {
   body_reader in(text);
   savepoint_body out;
   read_common(in, out);
-  out.target_directory = in.text("targetDirectory");
+  out.target_directory = in.directory("targetDirectory");
   out.stop = in.flag("drain") ? graph::savepoint_stop::drain : graph::savepoint_stop::suspend;
   HEADRACE_CHECK(in.end());
   return out;

@@ -4,6 +4,7 @@
 #include "libtask/connector/file/file_writer.hpp"
 #include "libtask/connector/file/input_files.hpp"
 #include "libgraph/connector/option_set.hpp"
+#include "libactors/base/path.hpp"
 
 #include <array>
 
@@ -11,7 +12,7 @@ namespace headrace::task {
 namespace {
 
 constexpr std::array declared{
-    option_declaration{"path", option_type::text, "", "the directory that gets the files"},
+    option_declaration{"path", option_type::path, "", "the directory that gets the files"},
     option_declaration{"format", option_type::text, "",
                        "how rows become bytes; by default lines for a single STRING column, else "
                        "csv"},
@@ -52,7 +53,7 @@ result<std::unique_ptr<graph::sink>> make_file_sink(const graph::connector_regis
 
   file_output output;
   HEADRACE_TRY(const auto path, set.need_text("path"));
-  HEADRACE_TRY(output.directory, local_path("path", path));
+  HEADRACE_TRY(output.directory, local_path(path));
   output.part_bytes_max = set.get_memory_size("sink.rolling-policy.file-size");
   return std::unique_ptr<graph::sink>(
       std::make_unique<file_sink>(std::move(output), std::move(type), std::move(chosen.format)));

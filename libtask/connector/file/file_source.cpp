@@ -5,6 +5,7 @@
 #include "libtask/connector/file/file_reader.hpp"
 #include "libtask/connector/file/input_files.hpp"
 #include "libgraph/connector/option_set.hpp"
+#include "libactors/base/path.hpp"
 
 #include <array>
 
@@ -12,7 +13,7 @@ namespace headrace::task {
 namespace {
 
 constexpr std::array declared{
-    option_declaration{"path", option_type::text, "",
+    option_declaration{"path", option_type::path, "",
                        "a file, a directory, or a glob; hidden files of directories are left out"},
     option_declaration{"format", option_type::text, "",
                        "how bytes become rows; by default lines for a single STRING column, else "
@@ -73,7 +74,7 @@ result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_r
 
   file_input input;
   HEADRACE_TRY(const auto path, set.need_text("path"));
-  HEADRACE_TRY(input.path, local_path("path", path));
+  HEADRACE_TRY(input.path, local_path(path));
   input.recursive = set.get_bool("source.recursive");
   if (set.has("source.split-size"))
     input.split_bytes = set.get_memory_size("source.split-size");

@@ -140,23 +140,6 @@ private:
 
 } // namespace
 
-result<std::string> local_path(std::string_view option_key, const std::string& given) {
-  std::string_view path = given;
-  if (path.starts_with("file:")) {
-    path.remove_prefix(5);
-    if (path.starts_with("//"))
-      path.remove_prefix(2);
-  } else if (const auto scheme = path.find("://"); scheme != std::string_view::npos) {
-    return error(errc::bad_option_value,
-                 "bad value of option '" + std::string(option_key) + "': '" + given +
-                     "', there is no file system for '" + std::string(path.substr(0, scheme)) +
-                     "', allowed is a path or a URI that starts with 'file:'");
-  }
-  while (path.size() > 1 && path.ends_with('/'))
-    path.remove_suffix(1);
-  return std::string(path);
-}
-
 bool matches_glob(std::string_view pattern, std::string_view name) {
   while (!pattern.empty()) {
     if (pattern.front() == '*') {

@@ -8,9 +8,6 @@
 
 namespace headrace::task {
 
-/// Takes "file:" off a path; @errors bad_option_value for any other scheme ("s3://…").
-result<std::string> local_path(std::string_view option_key, const std::string& given);
-
 /// Whether `name` matches one segment of a glob: `*`, `?`, `[a-z]`, `[!a-z]`.
 bool matches_glob(std::string_view pattern, std::string_view name);
 

@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 namespace headrace::cluster {
 namespace {
 
@@ -10,7 +12,7 @@ graph::job_graph with(std::initializer_list<std::pair<const char*, const char*>>
   configuration settings;
   for (const auto& [key, value] : values)
     REQUIRE(settings.set(key, value));
-  apply_settings(settings, bounded, job);
+  REQUIRE(apply_settings(settings, bounded, job));
   return job;
 }
 
@@ -72,6 +74,27 @@ TEST_CASE("how long checkpoints stay may be said, and where savepoints go and co
   CHECK(out.checkpoints.savepoint_directory == "/savepoints");
   CHECK(out.checkpoints.restore_from == "/savepoints/one");
   CHECK(out.checkpoints.allow_non_restored_state);
+}
+
+TEST_CASE("directories that the job itself names become absolute, and must be of this machine") {
+  graph::job_graph job;
+  job.checkpoints.directory = "own";
+  job.checkpoints.savepoint_directory = "file:///savepoints";
+  job.checkpoints.restore_from = "./savepoint-1/";
+
+  const auto out = with({}, true, job);
+
+  const auto here = std::filesystem::current_path().string();
+  CHECK(out.checkpoints.directory == here + "/own");
+  CHECK(out.checkpoints.savepoint_directory == "/savepoints");
+  CHECK(out.checkpoints.restore_from == here + "/savepoint-1");
+
+  job.checkpoints.savepoint_directory = "s3://bucket/savepoints";
+  const auto refused = apply_settings({}, true, job);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == errc::bad_option_value);
+  CHECK(to_string(refused.error()).find("execution.checkpointing.savepoint-dir") !=
+        std::string::npos);
 }
 
 TEST_CASE("restart strategies are read with what belongs to them") {
