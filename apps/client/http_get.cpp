@@ -119,6 +119,8 @@ private:
     }
   }
   result<std::string> content_of(const std::string& answer) const {
+    if (answer.empty())
+      return error(errc::peer_lost, "connection was closed without an answer: " + to_string(from_));
     const auto head_end = answer.find("\r\n\r\n");
     int code = 0;
     const bool is_http =

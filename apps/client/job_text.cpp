@@ -2,6 +2,7 @@
 
 #include "apps/client/text_table.hpp"
 #include "libscheduler/execution_graph/life_cycle.hpp"
+#include "libscheduler/rest/handler/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -78,13 +79,15 @@ json to_json(const scheduler::job_status& job) {
 
 } // namespace
 
-std::string job_as_json(const scheduler::job_status& job) { return to_json(job).dump() + '\n'; }
+std::string job_as_json(const scheduler::job_status& job) {
+  return scheduler::to_text(to_json(job)) + '\n';
+}
 
 std::string jobs_as_json(const std::vector<scheduler::job_status>& jobs) {
   json out = json::array();
   for (const auto& job : jobs)
     out.push_back(to_json(job));
-  return out.dump() + '\n';
+  return scheduler::to_text(out) + '\n';
 }
 
 std::string jobs_as_table(const std::vector<scheduler::job_status>& jobs, std::int64_t now_ms) {

@@ -2,11 +2,13 @@
 
 #include "apps/client/http_get.hpp"
 #include "apps/cluster/process_settings.hpp"
+#include "libactors/base/clock.hpp"
 #include "libactors/base/version.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <charconv>
+#include <poll.h>
 #include <utility>
 
 namespace headrace::client {
@@ -17,6 +19,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds find_timeout{5'000};
 constexpr milliseconds goodbye_deadline{500};
 constexpr std::uint16_t default_port = 8081;
+/// How long a job manager that went away is waited for, and how often it is looked for.
+constexpr milliseconds away_patience{300'000};
+constexpr int find_pause_ms = 200;
 
 struct found_cluster {
   std::string version;
@@ -131,6 +136,26 @@ status remote_cluster::find_again() {
   addresses_.blob_server = {*job_manager, "blob_server", 0};
   client_.emplace(*node_, addresses_.dispatcher, addresses_.blob_server);
   return {};
+}
+
+status remote_cluster::await_again(const error& failure, const std::function<void()>& tell,
+                                   const std::function<bool()>& is_interrupted) {
+  if (!is_away(failure))
+    return failure;
+  const system_clock time;
+  const auto end_us = time.now_us() + std::chrono::microseconds(away_patience).count();
+  for (bool is_first = true;; is_first = false) {
+    auto found = find_again();
+    if (found)
+      return {};
+    if (!is_away(found.error()) || time.now_us() > end_us)
+      return found;
+    if (is_first && tell)
+      tell();
+    if (is_interrupted && is_interrupted())
+      return error(errc::peer_lost, "job manager does not answer", std::move(found).error());
+    ::poll(nullptr, 0, find_pause_ms);
+  }
 }
 
 bool remote_cluster::is_away(const error& failure) {

@@ -7,6 +7,7 @@
 #include "libactors/transport/rpc_system.hpp"
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,12 @@ public:
   status find_again();
   /// Whether the job manager went away meanwhile, so that `find_again` may help.
   static bool is_away(const error& failure);
+  /// Waits until a job manager answers again: at most 5 min, or until `is_interrupted`.
+  /// @param failure  what an ask ended with; when the job manager is not away, it comes back
+  /// @param tell     called once when there is something to wait for
+  /// @errors peer_lost  interrupted; and those of `connect`
+  status await_again(const error& failure, const std::function<void()>& tell,
+                     const std::function<bool()>& is_interrupted);
 
 private:
   remote_cluster(actors::host_port target) : target_(std::move(target)) {}

@@ -2,6 +2,7 @@
 
 #include "apps/client/text_table.hpp"
 #include "apps/client/value_json.hpp"
+#include "libscheduler/rest/handler/json_text.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -13,9 +14,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-std::string line_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
-}
+std::string line_of(const json& value) { return scheduler::to_text(value) + '\n'; }
 
 std::string type_of(const processor::state_summary& state) {
   if (!state.description)

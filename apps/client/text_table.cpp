@@ -55,4 +55,8 @@ std::string describe_share(float share) {
   return std::to_string(static_cast<int>(share * 100.0F + 0.5F)) + " %";
 }
 
+std::string describe_count(std::uint64_t count, std::string_view what) {
+  return std::to_string(count) + ' ' + std::string(what) + (count == 1 ? "" : "s");
+}
+
 } // namespace headrace::client

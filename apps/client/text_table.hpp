@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headrace::client {
@@ -14,5 +15,7 @@ std::string text_table(const std::vector<std::vector<std::string>>& rows);
 std::string describe_duration(std::int64_t ms);
 /// @param share  in [0, 1]. "26 %"
 std::string describe_share(float share);
+/// "1 restart", "2 restarts"
+std::string describe_count(std::uint64_t count, std::string_view what);
 
 } // namespace headrace::client

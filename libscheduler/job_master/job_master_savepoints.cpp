@@ -56,12 +56,17 @@ void job_master_endpoint::hear_savepoint(const savepoint_ended& what) {
     return;
   auto& waiting = found->second;
   if (what.failure.code != errc::none) {
-    waiting.back.fail({what.failure.code,
-                       waiting.stop == graph::savepoint_stop::none
-                           ? "savepoint failed"
-                           : "savepoint failed, so that the job was not stopped",
-                       what.failure});
+    auto failed = std::move(waiting);
     savepoints_.erase(found);
+    const bool another_ends_it =
+        std::any_of(savepoints_.begin(), savepoints_.end(), [](const auto& each) {
+          return each.second.stop != graph::savepoint_stop::none;
+        });
+    failed.back.fail({what.failure.code,
+                      failed.stop == graph::savepoint_stop::none ? "savepoint failed"
+                      : another_ends_it ? "savepoint failed; another one is to stop the job"
+                                        : "savepoint failed, so that the job was not stopped",
+                      what.failure});
     return;
   }
   waiting.checkpoint = what.checkpoint;

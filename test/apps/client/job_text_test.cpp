@@ -39,6 +39,19 @@ TEST_CASE("jobs are a line each under a heading, with their ids whole") {
         "\"here\"\n");
 }
 
+TEST_CASE("bytes that are no UTF-8 make JSON all the same") {
+  auto job = some_job();
+  job.name = "caf\xe9";
+  job.failure = error(errc::storage_failed, "cannot open: /data/\xff");
+  job.last_checkpoint_path = "/ha/\xc3";
+
+  for (const auto& text : {job_as_json(job), jobs_as_json({job})}) {
+    CHECK(text.find("caf\uFFFD\"") != std::string::npos);
+    CHECK(text.find("/data/\uFFFD") != std::string::npos);
+    CHECK(text.find("/ha/\uFFFD") != std::string::npos);
+  }
+}
+
 TEST_CASE("a job's text names what went wrong and how its tasks are") {
   const auto text = job_as_text(some_job(), 3'661'000 + 1'000);
   CHECK(text.find("duration         1 h 01 min\n") != std::string::npos);

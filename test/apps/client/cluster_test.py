@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Orders savepoints of a job on a cluster whose processes stand elsewhere, and may be lost meanwhile."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+import urllib.error
+import urllib.request
+
+HEADRACE, WORDS = sys.argv[1:3]
+PATIENCE_S = 100
+LOOKS_MAX = 100_000
+
+
+def until(look):
+    for _ in range(LOOKS_MAX):
+        found = look()
+        if found:
+            return found
+    raise AssertionError("it did not come about")
+
+
+class Cluster:
+    """A job manager and a task manager, each in a working directory of its own."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.rpc_port = self.rest_port = 0
+        self.processes = []
+        self.job_manager = self.start_job_manager()
+        self.task_manager = self.start("taskmanager", "-D", f"jobmanager.rpc.port={self.rpc_port}")
+
+    def start(self, role, *words):
+        here = f"{self.directory}/{role}"
+        os.makedirs(here, exist_ok=True)
+        ready = here + "/ready"
+        if os.path.exists(ready):
+            os.remove(ready)
+        command = [HEADRACE, "node", "--role", role, "--ready-file", ready, "-D", "io.tmp.dirs=tmp"]
+        command += ["-D", "log.level=warn", *words]
+        started = subprocess.Popen(command, cwd=here, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.processes.append(started)
+        until(lambda: os.path.exists(ready) or started.poll() is not None)
+        with open(ready) as told:
+            self.told = told.read()
+        return started
+
+    def start_job_manager(self):
+        words = ["-D", f"jobmanager.rpc.port={self.rpc_port}", "-D", f"rest.port={self.rest_port}"]
+        started = self.start("jobmanager", *words)
+        self.rpc_port = int(re.search(r"rpc\D*(\d+)$", self.told, re.M)[1])
+        self.rest_port = int(re.search(r"rest\D*(\d+)$", self.told, re.M)[1])
+        return started
+
+    def command(self, *words):
+        return [HEADRACE, words[0], "--target", f"127.0.0.1:{self.rest_port}", *words[1:]]
+
+    def run(self, *words):
+        return subprocess.run(
+            self.command(*words), cwd=self.directory, capture_output=True, text=True, timeout=PATIENCE_S
+        )
+
+    def get(self, path):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.rest_port}{path}", timeout=PATIENCE_S) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError:  # no dispatcher leads yet
+            return None
+
+    def submit(self, *words):
+        ended = self.run("run", WORDS, "-d", "-p", "1", *words, "--", "--count", "1000000000", "--rate", "1000")
+        assert ended.returncode == 0, ended.stderr
+        job = ended.stdout.strip()
+        until(lambda: (self.get(f"/jobs/{job}") or {}).get("state") == "RUNNING")
+        return job
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+
+
+class Orders(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.directory = os.path.realpath(holder.name)
+
+    def test_relative_directories_begin_where_the_command_is_given(self):
+        with Cluster(self.directory) as cluster:
+            settings = ["-D", "execution.checkpointing.dir=checkpoints"]
+            settings += ["-D", f"execution.checkpointing.savepoint-dir=file://{self.directory}/savepoints"]
+            job = cluster.submit(*settings)
+            ended = cluster.run("stop", job)
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+            path = ended.stdout.strip()
+            self.assertTrue(path.startswith(self.directory + "/savepoints/savepoint-"), path)
+            self.assertGreater(len(os.listdir(path)), 1)
+            self.assertTrue(os.path.isdir(f"{self.directory}/checkpoints/{job}"))
+            again = cluster.submit("-s", os.path.relpath(path, self.directory))
+            self.assertEqual(cluster.run("cancel", again).returncode, 0)
+
+    def test_a_savepoint_is_ordered_again_when_the_job_manager_was_lost(self):
+        with Cluster(self.directory) as cluster:
+            job = cluster.submit("-D", "execution.checkpointing.dir=checkpoints")
+            os.kill(cluster.task_manager.pid, signal.SIGSTOP)  # so that it cannot be taken yet
+            ordered = subprocess.Popen(
+                cluster.command("savepoint", job, "--directory", self.directory + "/a"),
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            with ordered:
+                until(lambda: cluster.get(f"/jobs/{job}/checkpoints")["counts"]["in_progress"] > 0)
+                cluster.job_manager.kill()
+                cluster.job_manager.wait()
+                said = ordered.stderr.readline()
+                os.kill(cluster.task_manager.pid, signal.SIGCONT)
+                cluster.start_job_manager()
+                path, more = ordered.communicate(timeout=PATIENCE_S)
+            self.assertIn("job manager does not answer", said)
+            self.assertEqual(ordered.returncode, 0, said + more)
+            self.assertTrue(os.path.exists(path.strip() + "/_metadata"), path)
+            self.assertEqual(cluster.run("cancel", job).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
