@@ -15,12 +15,12 @@ std::string_view name_of(graph::partitioner_kind kind) {
 }
 
 void write_metrics(schema::TaskMetrics::Builder out, const task_figures& figures) {
-  out.setRecordsIn(figures.records_in);
-  out.setRecordsOut(figures.records_out);
+  out.setRecordsIn(figures.records.in);
+  out.setRecordsOut(figures.records.out);
   out.setBytesIn(figures.bytes_in);
   out.setBytesOut(figures.bytes_out);
-  out.setSkippedRecords(figures.skipped_records);
-  out.setLateRecords(figures.late_records);
+  out.setSkippedRecords(figures.records.skipped);
+  out.setLateRecords(figures.records.late);
   out.setRestoredBytes(figures.restored_bytes);
   out.setRestoredLocalBytes(figures.restored_local_bytes);
   out.setWatermarkMs(figures.watermark_ms);

@@ -126,7 +126,8 @@ private:
   void hear_awaited(const message<schema::CheckpointAwaited>& awaited);
   void answer_partition_state(const message<schema::RequestPartitionState>& request,
                               actors::reply_to<schema::PartitionState> back);
-  void take_figures(task_index task, schema::TaskMetrics::Reader metrics);
+  void take_figures(task_index task, const execution_attempt_id& attempt,
+                    schema::TaskMetrics::Reader metrics);
   void answer_status(actors::reply_to<schema::JobStatus> back);
   void answer_details(actors::reply_to<schema::JobDetails> back);
   void tell_details(const message<schema::CheckpointOverview>& checkpoints);

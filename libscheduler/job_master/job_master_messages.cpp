@@ -27,7 +27,7 @@ void job_master_endpoint::hear_state(const message<schema::TaskStateChanged>& ch
   if (!task || raw >= task_state_count)
     return; // of an older attempt
   if (view->hasMetrics())
-    take_figures(*task, view->getMetrics());
+    take_figures(*task, attempt, view->getMetrics());
   const auto legal = scheduler_->on_task_state(attempt, static_cast<task_state>(raw),
                                                read_error(view->getFailure()), now_ms());
   if (!legal)
@@ -38,14 +38,16 @@ void job_master_endpoint::hear_state(const message<schema::TaskStateChanged>& ch
 void job_master_endpoint::hear_metrics(const message<schema::TaskMetricsReport>& report) {
   const auto view = report.view();
   for (const auto entry : view->getTasks()) {
-    if (const auto task = scheduler_->graph().find(read_attempt(entry.getAttempt())))
-      take_figures(*task, entry.getMetrics());
+    const auto attempt = read_attempt(entry.getAttempt());
+    if (const auto task = scheduler_->graph().find(attempt))
+      take_figures(*task, attempt, entry.getMetrics());
   }
 }
 
-void job_master_endpoint::take_figures(task_index task, schema::TaskMetrics::Reader metrics) {
+void job_master_endpoint::take_figures(task_index task, const execution_attempt_id& attempt,
+                                       schema::TaskMetrics::Reader metrics) {
   auto& figures = facts_.figures[static_cast<std::size_t>(task)];
-  figures = read_figures(metrics, figures);
+  figures = read_figures(metrics, attempt, figures);
 }
 
 void job_master_endpoint::hear_event(const message<schema::OperatorEvent>& event) {

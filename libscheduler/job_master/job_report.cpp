@@ -7,12 +7,24 @@
 
 namespace headrace::scheduler {
 
-task_figures read_figures(schema::TaskMetrics::Reader in, const task_figures& before) {
+record_counts& record_counts::operator+=(const record_counts& other) {
+  in += other.in;
+  out += other.out;
+  skipped += other.skipped;
+  late += other.late;
+  return *this;
+}
+
+task_figures read_figures(schema::TaskMetrics::Reader in, const execution_attempt_id& attempt,
+                          const task_figures& before) {
+  const bool is_same_attempt = attempt == before.attempt;
   task_figures out;
-  out.records_in = in.getRecordsIn();
-  out.records_out = in.getRecordsOut();
-  out.skipped_records = in.getSkippedRecords();
-  out.late_records = in.getLateRecords();
+  out.attempt = attempt;
+  out.records = {in.getRecordsIn(), in.getRecordsOut(), in.getSkippedRecords(),
+                 in.getLateRecords()};
+  out.earlier = before.earlier;
+  if (!is_same_attempt)
+    out.earlier += before.records;
   out.restored_bytes = in.getRestoredBytes();
   out.restored_local_bytes = in.getRestoredLocalBytes();
   out.bytes_in = in.getBytesIn();
@@ -23,10 +35,10 @@ task_figures read_figures(schema::TaskMetrics::Reader in, const task_figures& be
   out.idle_us = in.getIdleUs();
   for (const auto figure : in.getState())
     out.state.emplace_back(figure.getName().cStr(), figure.getValue());
-  const bool is_same_attempt = out.busy_us >= before.busy_us &&
-                               out.back_pressured_us >= before.back_pressured_us &&
-                               out.idle_us >= before.idle_us;
-  const task_figures since = is_same_attempt ? before : task_figures();
+  const bool goes_on = is_same_attempt && out.busy_us >= before.busy_us &&
+                       out.back_pressured_us >= before.back_pressured_us &&
+                       out.idle_us >= before.idle_us;
+  const task_figures since = goes_on ? before : task_figures();
   const auto busy = static_cast<double>(out.busy_us - since.busy_us);
   const auto back_pressured = static_cast<double>(out.back_pressured_us - since.back_pressured_us);
   const auto idle = static_cast<double>(out.idle_us - since.idle_us);
@@ -66,18 +78,18 @@ void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
     entry.setName(vertex.name);
     entry.setParallelism(vertex.parallelism);
     std::array<std::uint32_t, task_state_count> by_state{};
-    task_figures sum;
+    record_counts sum; // of all attempts
+    std::uint64_t restored_bytes = 0;
+    std::uint64_t restored_local_bytes = 0;
     time_shares most;
     for (std::int32_t subtask = 0; subtask < vertex.parallelism; ++subtask) {
       const task_index task = graph.task_at(static_cast<std::int32_t>(position), subtask);
       ++by_state.at(static_cast<std::size_t>(graph.current(task).state));
       const task_figures& one = facts.figures[static_cast<std::size_t>(task)];
-      sum.records_in += one.records_in;
-      sum.records_out += one.records_out;
-      sum.skipped_records += one.skipped_records;
-      sum.late_records += one.late_records;
-      sum.restored_bytes += one.restored_bytes;
-      sum.restored_local_bytes += one.restored_local_bytes;
+      sum += one.earlier;
+      sum += one.records;
+      restored_bytes += one.restored_bytes;
+      restored_local_bytes += one.restored_local_bytes;
       const auto shares = shares_of(graph.current(task), one);
       most.busy = std::max(most.busy, shares.busy);
       most.back_pressured = std::max(most.back_pressured, shares.back_pressured);
@@ -86,12 +98,12 @@ void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
     auto states = entry.initTasksByState(static_cast<unsigned>(task_state_count));
     for (std::size_t state = 0; state < task_state_count; ++state)
       states.set(static_cast<unsigned>(state), by_state.at(state));
-    entry.setRecordsIn(sum.records_in);
-    entry.setRecordsOut(sum.records_out);
-    entry.setSkippedRecords(sum.skipped_records);
-    entry.setLateRecords(sum.late_records);
-    entry.setRestoredBytes(sum.restored_bytes);
-    entry.setRestoredLocalBytes(sum.restored_local_bytes);
+    entry.setRecordsIn(sum.in);
+    entry.setRecordsOut(sum.out);
+    entry.setSkippedRecords(sum.skipped);
+    entry.setLateRecords(sum.late);
+    entry.setRestoredBytes(restored_bytes);
+    entry.setRestoredLocalBytes(restored_local_bytes);
     entry.setBusyShare(most.busy);
     entry.setBackPressuredShare(most.back_pressured);
     entry.setIdleShare(most.idle);

@@ -19,12 +19,20 @@ struct time_shares {
   friend bool operator==(const time_shares&, const time_shares&) = default;
 };
 
+struct record_counts {
+  std::uint64_t in = 0;
+  std::uint64_t out = 0;
+  std::uint64_t skipped = 0;
+  std::uint64_t late = 0;
+  record_counts& operator+=(const record_counts& other);
+  friend bool operator==(const record_counts&, const record_counts&) = default;
+};
+
 /// What a task's newest report counts.
 struct task_figures {
-  std::uint64_t records_in = 0;
-  std::uint64_t records_out = 0;
-  std::uint64_t skipped_records = 0;
-  std::uint64_t late_records = 0;
+  execution_attempt_id attempt; ///< whose report it is
+  record_counts records;
+  record_counts earlier; ///< of the task's attempts before, which have ended
   std::uint64_t restored_bytes = 0;
   std::uint64_t restored_local_bytes = 0;
   std::uint64_t bytes_in = 0;
@@ -36,8 +44,9 @@ struct task_figures {
   time_shares shares; ///< of the time between the two newest reports
   std::vector<std::pair<std::string, std::uint64_t>> state; ///< of what keeps it, by name
 };
-/// @param before  of the report before; of an older attempt, or none: counted from 0
-task_figures read_figures(schema::TaskMetrics::Reader in, const task_figures& before);
+/// @param before  of the report before; when it is of an older attempt, its counts are earlier ones
+task_figures read_figures(schema::TaskMetrics::Reader in, const execution_attempt_id& attempt,
+                          const task_figures& before);
 
 /// The shares of a task that runs; of any other, nothing.
 time_shares shares_of(const execution& current, const task_figures& figures);
