@@ -14,6 +14,9 @@ namespace headrace::scheduler {
 
 namespace {
 
+/// How many aborted checkpoints are remembered whose tasks may still write.
+constexpr std::size_t aborted_most = 32;
+
 /// Reads the newest checkpoint that is whole; corrupt ones are named in `refused`.
 /// @returns null when there is none
 result<std::shared_ptr<const headrace::state::completed_checkpoint>>
@@ -248,6 +251,13 @@ void checkpoint_coordinator_endpoint::carry_out(const announce_aborted& what) {
     tell(task.location, news.finish());
   }
   resume_coordinators(what.checkpoint);
+  remove_aborted(what);
+  aborted_.push_back(what);
+  if (aborted_.size() > aborted_most)
+    aborted_.pop_front();
+}
+
+void checkpoint_coordinator_endpoint::remove_aborted(const announce_aborted& what) {
   on_storage(
       [id = what.checkpoint,
        savepoint = what.savepoint](headrace::state::checkpoint_storage& storage) {
@@ -258,6 +268,18 @@ void checkpoint_coordinator_endpoint::carry_out(const announce_aborted& what) {
         if (!outcome)
           log().warn("aborted checkpoint not removed", {{"cause", to_string(outcome.error())}});
       });
+}
+
+void checkpoint_coordinator_endpoint::remove_aborted_again(checkpoint_id checkpoint) {
+  const auto found = std::find_if(aborted_.begin(), aborted_.end(),
+                                  [&](const auto& each) { return each.checkpoint == checkpoint; });
+  if (found != aborted_.end())
+    remove_aborted(*found);
+}
+
+void checkpoint_coordinator_endpoint::remove_all_aborted() {
+  for (const auto& each : aborted_)
+    remove_aborted(each);
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const answer_request& what) {
@@ -293,6 +315,7 @@ void checkpoint_coordinator_endpoint::hear(const checkpoint_acknowledged& acknow
                            std::move(snapshot), now_us() / 1000,
                            {measured.getAlignmentUs(), measured.getInFlightBytes(),
                             measured.getProcessedBytes(), measured.getUnaligned()});
+    remove_aborted_again(view->getCheckpoint());
     return {};
   });
   if (!heard)
@@ -304,6 +327,7 @@ void checkpoint_coordinator_endpoint::hear(const checkpoint_declined& declined) 
     const auto view = declined.what.view();
     core_->on_declined(view->getCheckpoint(), read_attempt(view->getAttempt()),
                        read_error(view->getReason()), now_us() / 1000);
+    remove_aborted_again(view->getCheckpoint());
     return {};
   });
   if (!heard)
@@ -438,6 +462,7 @@ void checkpoint_coordinator_endpoint::remove_old() {
 
 void checkpoint_coordinator_endpoint::end() {
   core_->stop({errc::checkpoint_declined, "job is over"});
+  remove_all_aborted();
   // Behind a store that may be under way.
   on_storage([](headrace::state::checkpoint_storage&) { return status(); },
              [this](const status&) { post(job_master_, checkpoints_stopped{overview()}); });
@@ -452,6 +477,7 @@ void checkpoint_coordinator_endpoint::release(const checkpoints_released& how) {
         [](const status&) {});
     completed_.pop_front();
   }
+  remove_all_aborted();
   on_storage([](headrace::state::checkpoint_storage& storage) { return storage.leave(); },
              [this](const status&) { post(job_master_, cleaned_up{}); });
 }

@@ -59,6 +59,10 @@ private:
   void answer_restore(std::uint64_t epoch);
   result<restored_job> assign() const;
   void remove_old();
+  /// What tasks wrote after the checkpoint was aborted and its directory was removed.
+  void remove_aborted(const announce_aborted& what);
+  void remove_aborted_again(checkpoint_id checkpoint);
+  void remove_all_aborted();
   void end();
   void release(const checkpoints_released& how);
   void resume_coordinators(checkpoint_id checkpoint);
@@ -75,6 +79,7 @@ private:
   std::optional<checkpoint_coordinator> core_;
   std::deque<checkpoint_ptr> completed_; // newest last; the one restored from included
   checkpoint_ptr foreign_;               // restored from, not ours to remove
+  std::deque<announce_aborted> aborted_; // newest last; at most `aborted_most`
   std::vector<restore_requested> waiting_restores_;
   std::deque<std::pair<storage_step, storage_then>> storage_queue_;
   bool is_storage_busy_ = false;

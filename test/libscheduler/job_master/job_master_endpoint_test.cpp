@@ -402,6 +402,32 @@ TEST_CASE("storage that fails aborts checkpoints, and the job goes on when that 
   CHECK(cluster.run_until([&] { return cluster.tasks.completed.size() > before; }));
 }
 
+TEST_CASE("what a task wrote after its checkpoint was aborted goes when the job ends") {
+  testing_cluster cluster;
+  cluster.add_executor(1);
+  std::shared_ptr<failing_storage> storage;
+  cluster.services->make_storage = [&](const std::string& root, job_id job) {
+    storage = std::make_shared<failing_storage>(
+        state::make_file_checkpoint_storage(*cluster.files, root, job), cluster.storage_is_full);
+    return storage;
+  };
+  cluster.storage_is_full = true;
+  auto sample = source_to_sink(1, 1);
+  sample.job().checkpoints = every(200);
+  sample.job().checkpoints.tolerable_failures = -1;
+  const auto job = cluster.client->submit(sample.job());
+  REQUIRE(cluster.run_until([&] { return cluster.tasks.aborted.size() == 2; }));
+  const auto left = storage->directory(*cluster.tasks.aborted.begin());
+  CHECK_FALSE(std::filesystem::exists(left));
+  REQUIRE(cluster.files->create_directories(left));
+  REQUIRE(cluster.files->write_atomically(left + "/part", "late"));
+
+  CHECK(cluster.client->cancel(*job).has_value());
+  REQUIRE(cluster.client->wait(*job)->state == job_state::canceled);
+
+  CHECK(cluster.run_until([&] { return !std::filesystem::exists(left); }));
+}
+
 TEST_CASE("a corrupt checkpoint is refused by name, and only the retained ones are kept") {
   testing_cluster cluster;
   cluster.add_executor(1);
