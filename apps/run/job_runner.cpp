@@ -17,7 +17,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <filesystem>
 #include <optional>
 #include <thread>
 #include <unistd.h>
@@ -48,13 +47,16 @@ extern "C" void end_late_run(int /*number*/) {
   _exit(failed);
 }
 
-void take_signals(const configuration& settings) {
+/// @param is_local  the job ends with this process, so also when its terminal goes
+void take_signals(const configuration& settings, bool is_local) {
   const auto limit = settings.get_duration("cluster.services.shutdown-timeout");
   stop_seconds.store(static_cast<unsigned>((limit.count() + 999) / 1000)); // at least one
   std::signal(SIGALRM, end_late_run);
   std::signal(SIGINT, take_signal);
   std::signal(SIGTERM, take_signal);
-  std::signal(SIGPIPE, SIG_IGN); // who reads no more (head) fails the write, and so the job
+  if (is_local && std::signal(SIGHUP, take_signal) == SIG_IGN)
+    std::signal(SIGHUP, SIG_IGN); // of nohup
+  std::signal(SIGPIPE, SIG_IGN);  // who reads no more (head) fails the write, and so the job
 }
 
 log_level level_of(const configuration& settings) {
@@ -138,16 +140,6 @@ status submit(job_access& access, file_system& files, graph::job_graph& job,
       return {}; // the first one had arrived
     HEADRACE_CHECK(access.recover(submitted.error()));
   }
-}
-
-/// Of a job that keeps checkpoints and has not finished.
-void tell_how_to_go_on(const scheduler::job_status& ended) {
-  if (ended.last_checkpoint_path.empty())
-    std::fprintf(stderr, "%s: no checkpoint was complete, so that it can only begin anew\n",
-                 ended.name.c_str());
-  else
-    std::fprintf(stderr, "%s: goes on from its last checkpoint with --from-savepoint %s\n",
-                 ended.name.c_str(), ended.last_checkpoint_path.c_str());
 }
 
 /// A cluster in this process.
@@ -249,7 +241,7 @@ result<std::unique_ptr<job_runner>> job_runner::start(file_system& files,
                                                       api::object_loader& loader,
                                                       const run_options& options,
                                                       std::int32_t slots) {
-  take_signals(options.settings);
+  take_signals(options.settings, options.target.empty());
   if (options.target.empty()) {
     auto made = std::make_unique<local_runner>(files, options);
     HEADRACE_CHECK(made->start(loader, slots));
@@ -273,8 +265,8 @@ result<int> job_runner::run(graph::job_graph& job, const std::string& object,
   if (options_.is_json)
     std::fputs(client::job_as_json(ended).c_str(), stdout);
   if (ended.state != scheduler::job_state::finished && !options_.quiet &&
-      !job.checkpoints.directory.empty())
-    tell_how_to_go_on(ended);
+      (!job.checkpoints.directory.empty() || !job.checkpoints.restore_from.empty()))
+    std::fprintf(stderr, "%s\n", describe_way_on(ended, job.checkpoints.restore_from).c_str());
   switch (ended.state) {
   case scheduler::job_state::finished:
     return static_cast<int>(finished);
@@ -296,16 +288,14 @@ std::int32_t default_parallelism(const run_options& options, const configuration
   return cores == 0 ? 1 : static_cast<std::int32_t>(cores);
 }
 
-void apply_options(const run_options& options, const configuration& settings, bool is_bounded,
-                   graph::job_graph& job) {
-  cluster::apply_settings(settings, is_bounded, job);
+status apply_options(const run_options& options, const configuration& settings, bool is_bounded,
+                     graph::job_graph& job) {
   auto& checkpoints = job.checkpoints;
   if (!options.restore_from.empty())
     checkpoints.restore_from = options.restore_from;
-  if (!checkpoints.restore_from.empty()) // the cluster's processes stand elsewhere
-    checkpoints.restore_from = std::filesystem::absolute(checkpoints.restore_from).string();
   checkpoints.allow_non_restored_state =
       checkpoints.allow_non_restored_state || options.allow_non_restored_state;
+  return cluster::apply_settings(settings, is_bounded, job);
 }
 
 int complain(const error& failure) {

@@ -47,8 +47,9 @@ private:
 /// The parallelism of operators that set none.
 std::int32_t default_parallelism(const run_options& options, const configuration& settings);
 /// Applies settings, and where the job starts from, to what its program left open.
-void apply_options(const run_options& options, const configuration& settings, bool is_bounded,
-                   graph::job_graph& job);
+/// @errors those of cluster::apply_settings
+status apply_options(const run_options& options, const configuration& settings, bool is_bounded,
+                     graph::job_graph& job);
 /// Tells what went wrong. @returns the exit code
 int complain(const error& failure);
 

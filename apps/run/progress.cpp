@@ -55,6 +55,16 @@ std::string describe_progress(const scheduler::job_status& job, std::int64_t now
   return out;
 }
 
+std::string describe_way_on(const scheduler::job_status& ended, const std::string& restored_from) {
+  if (!ended.last_checkpoint_path.empty())
+    return ended.name + ": goes on from its last checkpoint with --from-savepoint " +
+           ended.last_checkpoint_path;
+  if (!restored_from.empty())
+    return ended.name + ": no checkpoint was complete; it begins again with --from-savepoint " +
+           restored_from;
+  return ended.name + ": no checkpoint was complete, so that it can only begin anew";
+}
+
 std::optional<std::string> restart_news::next(const scheduler::job_status& job,
                                               std::int64_t now_ms) {
   if (job.restarts <= told_ || job.failure.code == errc::none)

@@ -43,5 +43,8 @@ private:
 
 /// E.g. "running 3.2 s, 1234567 records read, 3 checkpoints, 1 restart".
 std::string describe_progress(const scheduler::job_status& job, std::int64_t now_ms);
+/// How a job that has not finished can be run on.
+/// @param restored_from  the directory that it was to start from; empty: from the beginning
+std::string describe_way_on(const scheduler::job_status& ended, const std::string& restored_from);
 
 } // namespace headrace::run

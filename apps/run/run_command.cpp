@@ -16,7 +16,7 @@ result<int> run_object(const run_options& options) {
   graph::connector_registry connectors;
   cluster::register_all_connectors(connectors, {});
   HEADRACE_TRY(const auto bounded, cluster::is_bounded(built.graph, *built.code, connectors));
-  apply_options(options, options.settings, bounded, built.graph);
+  HEADRACE_CHECK(apply_options(options, options.settings, bounded, built.graph));
   HEADRACE_TRY(const auto runner,
                job_runner::start(*files, loader, options, cluster::slots_needed(built.graph)));
   return runner->run(built.graph, options.job,

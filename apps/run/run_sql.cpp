@@ -33,7 +33,7 @@ result<sql_job> make_job(const sql::planned_job& planned, sql::translated_job ma
                                                  default_parallelism(options, planned.settings)));
   out.graph.hash = graph::graph_hash(out.graph);
   HEADRACE_TRY(out.is_bounded, cluster::is_bounded(out.graph, {}, connectors));
-  apply_options(options, planned.settings, out.is_bounded, out.graph);
+  HEADRACE_CHECK(apply_options(options, planned.settings, out.is_bounded, out.graph));
   out.shown = std::move(made.shown);
   out.time_zone = planned.settings.get_text("table.local-time-zone");
   return out;

@@ -64,8 +64,7 @@ read_as_canonical(file_system& files, const keyed_state_handle& handle, const cl
   if (handle.format == "canonical")
     return snapshot_reader::open(files, handle.segment);
   if (handle.format != heap_native::format)
-    return error(errc::incompatible_state, "snapshot is of another backend: " + handle.format +
-                                               ", in " + handle.segment.path);
+    return of_another_backend(handle.format, handle.segment.path);
   HEADRACE_TRY(const auto stored, read_heap_native(files, handle));
   keyed_backend_setup setup{
       key_schema(std::make_shared<const graph::logical_type>(stored.header.key_type)),

@@ -47,6 +47,12 @@ result<state_description> decode_description(byte_reader& in) {
 
 } // namespace
 
+error of_another_backend(const std::string& format, const std::string& path) {
+  return {errc::incompatible_state, "snapshot is of another backend: " + format + ", in " + path +
+                                        "; start the job with -D state.backend.type=" + format +
+                                        ", or from a canonical savepoint"};
+}
+
 status check_keys(const snapshot_header& stored, const key_schema& key,
                   std::int32_t max_parallelism, const std::string& path) {
   if (!are_same_keys(stored.key_type, *key.type()))

@@ -67,6 +67,10 @@ struct snapshot_row {
 status check_keys(const snapshot_header& stored, const key_schema& key,
                   std::int32_t max_parallelism, const std::string& path);
 
+/// The refusal of a backend that is given a snapshot in the form of another one.
+/// @param format  of its handle: the other backend's name
+error of_another_backend(const std::string& format, const std::string& path);
+
 void encode(const snapshot_header& header, byte_writer& out);
 /// @errors malformed_message
 result<snapshot_header> decode_snapshot_header(byte_view stored);

@@ -114,6 +114,27 @@ class Words(unittest.TestCase):
         self.assertIn("at least twice", self.refused("run", WORDS, "-D", "heartbeat.timeout=1 s"))
         self.assertIn("log.file", self.refused("run", WORDS, "-D", "log.file=/no/such/directory/log"))
 
+    def test_other_file_systems_are_refused(self):
+        self.assertIn("file:///data", self.refused("run", WORDS, "-s", "s3://bucket/savepoint"))
+        self.assertIn("file:///data", self.refused("run", WORDS, "-D", "execution.checkpointing.dir=hdfs://h/a"))
+        self.assertIn("file:///data", self.refused("stop", "ab", "-p", "s3://bucket/savepoints"))
+
+    def test_a_range_is_told_in_few_words(self):
+        said = self.refused("checkpoints", "gc", "/no/such", "--older-than", "-1")
+        self.assertLess(len(said), 300, said)
+
+    def test_a_pattern_that_matches_nothing_fails(self):
+        with tempfile.TemporaryDirectory() as directory:
+            words = ["--input", directory + "/*.nope", "--output", directory + "/out"]
+            ended = run("run", WORD_COUNT, "-p", "1", "-q", "-D", "restart-strategy.type=none", "--", *words)
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertIn("/*.nope", ended.stderr)
+
+    def test_a_refused_savepoint_can_be_begun_with_again(self):
+        ended = run("run", WORDS, "-p", "1", "-s", "no/such/savepoint", "-D", "restart-strategy.type=none")
+        self.assertEqual(ended.returncode, 1, ended.stderr)
+        self.assertIn("begins again with --from-savepoint " + os.getcwd() + "/no/such/savepoint", ended.stderr)
+
     def test_a_failure_is_told_once(self):
         ended = run("run", WORD_COUNT, "-p", "1", "--", "--input", "/no/such/input", "--output", "/no/such/output")
         self.assertEqual(ended.returncode, 1)
@@ -137,23 +158,27 @@ class Words(unittest.TestCase):
         self.assertIn("finished", said)
 
     def test_a_canceled_job_without_a_checkpoint_says_so(self):
-        with tempfile.TemporaryDirectory() as directory:
-            settings = ["-D", "execution.checkpointing.dir=" + directory, "-D", "io.tmp.dirs=" + directory]
-            settings += ["-D", "execution.checkpointing.interval=1 h"]
-            os.mkdir(directory + "/run-999999999")  # of a process that is no more
-            child = subprocess.Popen(
-                [HEADRACE, "run", WORDS, "-p", "1", *settings, "--", "--count", "100000", "--rate", "10"],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            with child:
-                child.stdout.readline()
-                child.send_signal(signal.SIGINT)
-                said = child.communicate(timeout=PATIENCE_S)[1]
-            self.assertEqual(child.returncode, 3, said)
-            self.assertIn("no checkpoint was complete", said)
-            self.assertEqual([name for name in os.listdir(directory) if name.startswith("run-")], [])
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(number), tempfile.TemporaryDirectory() as directory:
+                self.cancel_by(number, directory)
+
+    def cancel_by(self, number, directory):
+        settings = ["-D", "execution.checkpointing.dir=" + directory, "-D", "io.tmp.dirs=" + directory]
+        settings += ["-D", "execution.checkpointing.interval=1 h"]
+        os.mkdir(directory + "/run-999999999")  # of a process that is no more
+        child = subprocess.Popen(
+            [HEADRACE, "run", WORDS, "-p", "1", *settings, "--", "--count", "100000", "--rate", "10"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        with child:
+            child.stdout.readline()
+            child.send_signal(number)
+            said = child.communicate(timeout=PATIENCE_S)[1]
+        self.assertEqual(child.returncode, 3, said)
+        self.assertIn("no checkpoint was complete", said)
+        self.assertEqual([name for name in os.listdir(directory) if name.startswith("run-")], [])
 
 
 if __name__ == "__main__":

@@ -58,6 +58,17 @@ TEST_CASE("progress counts what there is, and says what is waited for") {
         "2 of 4)");
 }
 
+TEST_CASE("how to go on is told from what there is") {
+  auto ended = status_of(job_state::failed, 0, full);
+  CHECK(describe_way_on(ended, "") ==
+        "job: no checkpoint was complete, so that it can only begin anew");
+  CHECK(describe_way_on(ended, "/savepoint-1") ==
+        "job: no checkpoint was complete; it begins again with --from-savepoint /savepoint-1");
+  ended.last_checkpoint_path = "/chk-3";
+  CHECK(describe_way_on(ended, "/savepoint-1") ==
+        "job: goes on from its last checkpoint with --from-savepoint /chk-3");
+}
+
 TEST_SUITE_END();
 
 } // namespace
