@@ -10,21 +10,27 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <filesystem>
+#include <limits>
 
 namespace headrace::shell {
 namespace {
 
 using std::chrono::milliseconds;
 
+constexpr std::int32_t parallelism_max = 32'768;
+constexpr std::int32_t seconds_max = std::numeric_limits<std::int32_t>::max();
+
 error usage(std::string_view how) { return {errc::bad_usage, "usage: " + std::string(how)}; }
 
-result<std::int32_t> read_number(const std::string& text, std::string_view what) {
+result<std::int32_t> read_number(const std::string& text, std::string_view what, std::int32_t least,
+                                 std::int32_t most) {
   std::int32_t out = 0;
   const auto* end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, out);
-  if (read.ec != std::errc() || read.ptr != end || out < 0)
-    return error(errc::bad_usage, std::string(what) + " is a number: " + text);
+  if (read.ec != std::errc() || read.ptr != end || out < least || out > most)
+    return error(errc::bad_usage, std::string(what) + " is a whole number from " +
+                                      std::to_string(least) + " to " + std::to_string(most) + ": " +
+                                      in_short(text));
   return out;
 }
 
@@ -46,11 +52,13 @@ result<savepoint_words> read_savepoint_words(const std::vector<std::string>& giv
       out.wish.stop = graph::savepoint_stop::drain;
     } else if (word == directory && has_value) {
       out.wish.target_directory = given[++i];
-    } else if (word == "--type" && has_value &&
-               (given[i + 1] == "native" || given[i + 1] == "canonical")) {
-      out.wish.is_native = given[++i] == "native";
+    } else if (word == "--type" && has_value) {
+      const auto& type = given[++i];
+      if (type != "native" && type != "canonical")
+        return error(errc::bad_usage, "--type is native or canonical: " + in_short(type));
+      out.wish.is_native = type == "native";
     } else if (word.starts_with("-") || !out.rest.empty()) {
-      return error(errc::bad_usage, "not understood: " + word + ", help lists what is");
+      return error(errc::bad_usage, "not understood: " + in_short(word) + ", help lists what is");
     } else {
       out.rest.push_back(word);
     }
@@ -111,7 +119,7 @@ status shell_commands::run(std::string_view line) {
     names.push_back(each.name);
   }
   const auto nearest = nearest_name(name, names);
-  return error(errc::bad_usage, "unknown command: " + name +
+  return error(errc::bad_usage, "unknown command: " + in_short(name) +
                                     (nearest.empty() ? ", help lists them"
                                                      : ", did you mean " + std::string(nearest)));
 }
@@ -125,8 +133,8 @@ status shell_commands::run_all(std::string_view text) {
       if (lines.back().number == 1)
         return done;
       return error(done.error().code,
-                   "line " + std::to_string(line.number) + ": " +
-                       std::string(trim_text(line.text)) + " failed",
+                   "line " + std::to_string(line.number) + ": " + in_short(trim_text(line.text)) +
+                       " failed",
                    done.error());
     }
   }
@@ -159,10 +167,9 @@ status shell_commands::submit(const words& given) {
   bool takes_options = true;
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (takes_options && given[i] == "-p" && i + 1 < given.size()) {
-      HEADRACE_TRY(what.parallelism, read_number(given[++i], "parallelism"));
+      HEADRACE_TRY(what.parallelism, read_number(given[++i], "parallelism", 1, parallelism_max));
     } else if (takes_options && given[i] == "-s" && i + 1 < given.size()) {
-      HEADRACE_CHECK(what.settings.set("execution.state-recovery.path",
-                                       std::filesystem::absolute(given[++i]).string()));
+      HEADRACE_CHECK(what.settings.set("execution.state-recovery.path", given[++i]));
     } else if (takes_options && given[i] == "--") {
       takes_options = false;
     } else if (what.path.empty()) {
@@ -209,7 +216,7 @@ status shell_commands::wait(const words& given) {
   if (given.size() > 2)
     return usage("wait [JOB [SECONDS]]");
   if (given.size() == 2) {
-    HEADRACE_TRY(const auto seconds, read_number(given[1], "time in seconds"));
+    HEADRACE_TRY(const auto seconds, read_number(given[1], "time in seconds", 0, seconds_max));
     longest = std::chrono::seconds(seconds);
   }
   HEADRACE_TRY(const auto job, job_of(given));

@@ -94,6 +94,27 @@ std::vector<script_line> split_commands(std::string_view text) {
   return out;
 }
 
+std::string in_short(std::string_view text) {
+  constexpr std::size_t bytes_max = 120;
+  auto kept = std::min(text.size(), bytes_max);
+  while (kept < text.size() && kept > 0 &&
+         (static_cast<unsigned char>(text[kept]) & 0xC0U) == 0x80U)
+    --kept; // between two characters
+  std::string out;
+  for (const char c : text.substr(0, kept)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20U && byte != 0x7FU) {
+      out += c;
+      continue;
+    }
+    static constexpr std::string_view digits = "0123456789abcdef";
+    out += "\\x";
+    out += digits[byte >> 4U];
+    out += digits[byte & 15U];
+  }
+  return kept < text.size() ? out + "… (" + std::to_string(text.size()) + " bytes)" : out;
+}
+
 std::uint64_t records_of(const scheduler::job_status& job) {
   // The first vertex is a source: vertices are in topological order.
   return job.vertices.empty() ? 0 : job.vertices.front().records_in; // what it has read
@@ -103,9 +124,9 @@ std::string describe_job(const scheduler::job_status& job, std::int64_t now_ms) 
   std::string out = to_string(job.id) + "  " + job.name + ": " +
                     std::string(scheduler::name_of(job.state)) + ", " +
                     client::describe_duration(client::runtime_ms(job, now_ms)) + ", " +
-                    std::to_string(records_of(job)) + " records read, " +
-                    std::to_string(job.completed_checkpoints) + " checkpoints, " +
-                    std::to_string(job.restarts) + " restarts";
+                    client::describe_count(records_of(job), "record") + " read, " +
+                    client::describe_count(job.completed_checkpoints, "checkpoint") + ", " +
+                    client::describe_count(job.restarts, "restart");
   if (!job.waiting_for.empty())
     out += ", waiting for " + job.waiting_for;
   return out;

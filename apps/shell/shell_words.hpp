@@ -22,6 +22,9 @@ struct script_line {
 };
 std::vector<script_line> split_commands(std::string_view text);
 
+/// What a user gave, for an error: control characters written out, and cut when it is long.
+std::string in_short(std::string_view text);
+
 /// One line on how a job is doing.
 std::string describe_job(const scheduler::job_status& job, std::int64_t now_ms);
 /// What a job's sources have given.

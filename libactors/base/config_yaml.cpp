@@ -3,6 +3,8 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <set>
+
 namespace headrace {
 namespace {
 
@@ -10,9 +12,10 @@ std::string place_of(const YAML::Mark& mark, const std::string& origin) {
   return origin + ':' + std::to_string(mark.line + 1) + ':' + std::to_string(mark.column + 1);
 }
 
-/// Walks nested maps, and sets what is at their ends under the keys joined by dots.
+/// Walks nested maps, and sets what is at their ends under the keys joined by dots; each comes
+/// once.
 status merge_node(const YAML::Node& node, const std::string& key, const std::string& origin,
-                  configuration& into) {
+                  std::set<std::string>& seen, configuration& into) {
   if (node.IsMap()) {
     for (const auto& entry : node) {
       if (!entry.first.IsScalar()) {
@@ -20,7 +23,8 @@ status merge_node(const YAML::Node& node, const std::string& key, const std::str
                      "a key must be a word: at " + place_of(entry.first.Mark(), origin));
       }
       const auto& name = entry.first.Scalar();
-      HEADRACE_CHECK(merge_node(entry.second, key.empty() ? name : key + '.' + name, origin, into));
+      HEADRACE_CHECK(
+          merge_node(entry.second, key.empty() ? name : key + '.' + name, origin, seen, into));
     }
     return {};
   }
@@ -31,6 +35,10 @@ status merge_node(const YAML::Node& node, const std::string& key, const std::str
   if (!node.IsScalar()) {
     return error(errc::bad_configuration_file,
                  "an option has one value: " + key + ", at " + place_of(node.Mark(), origin));
+  }
+  if (!seen.insert(key).second) {
+    return error(errc::bad_configuration_file,
+                 "an option stands twice: " + key + ", again at " + place_of(node.Mark(), origin));
   }
   auto taken = into.set(key, node.Scalar());
   if (!taken) {
@@ -49,11 +57,17 @@ status configuration::merge_yaml(std::string_view text, const std::string& origi
   }
   configuration merged = *this; // all of the file or nothing
   try {
-    const auto root = YAML::Load(std::string(text));
-    if (root.IsNull()) {
+    const auto documents = YAML::LoadAll(std::string(text));
+    if (documents.size() > 1) {
+      return error(errc::bad_configuration_file,
+                   "a configuration is one YAML document, remove the line --- between two: at " +
+                       place_of(documents[1].Mark(), origin));
+    }
+    if (documents.empty() || documents.front().IsNull()) {
       return {};
     }
-    HEADRACE_CHECK(merge_node(root, "", origin, merged));
+    std::set<std::string> seen;
+    HEADRACE_CHECK(merge_node(documents.front(), "", origin, seen, merged));
   } catch (const YAML::Exception& failure) {
     return error(errc::bad_configuration_file,
                  "not YAML: " + failure.msg + ", at " + place_of(failure.mark, origin));

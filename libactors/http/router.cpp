@@ -39,12 +39,20 @@ router::match_result router::match(const http_request& wanted) const {
       wanted.method == "HEAD" ? std::string_view("GET") : std::string_view(wanted.method);
   match_result out;
   std::set<std::string> allowed;
+  const std::vector<std::string>* closest = nullptr;
+  for (const auto& each : routes_)
+    if (fits(each.segments, wanted.segments) &&
+        (closest == nullptr || is_closer(each.segments, *closest)))
+      closest = &each.segments;
+  if (closest == nullptr) {
+    out.refusal = error_response(404, "no such path: " + wanted.path);
+    return out;
+  }
   for (std::size_t i = 0; i < routes_.size(); ++i) {
-    if (!fits(routes_[i].segments, wanted.segments))
-      continue;
+    if (!fits(routes_[i].segments, wanted.segments) || is_closer(*closest, routes_[i].segments))
+      continue; // a path of its own hides what a parameter stands for
     allowed.insert(routes_[i].method);
-    if (routes_[i].method == method &&
-        (!out.route || is_closer(routes_[i].segments, routes_[*out.route].segments)))
+    if (routes_[i].method == method && !out.route)
       out.route = i;
   }
   if (out.route) {
@@ -52,10 +60,6 @@ router::match_result router::match(const http_request& wanted) const {
     for (std::size_t i = 0; i < segments.size(); ++i)
       if (is_parameter(segments[i]))
         out.path[segments[i].substr(1)] = wanted.segments[i];
-    return out;
-  }
-  if (allowed.empty()) {
-    out.refusal = error_response(404, "no such path: " + wanted.path);
     return out;
   }
   std::string names;

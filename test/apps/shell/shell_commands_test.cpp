@@ -35,6 +35,19 @@ TEST_CASE("commands tell of the cluster, and what is wrong with them") {
   CHECK(commands.run("submit").error().code == errc::bad_usage);
   CHECK(commands.run("submit /nowhere.so -p x").error().code == errc::bad_usage);
   CHECK(commands.run("submit /nowhere.so").error().code == errc::job_object_unloadable);
+  for (const auto* parallelism : {"0", "-3", "32769", "4x"}) {
+    const auto refused = commands.run(std::string("submit /nowhere.so -p ") + parallelism);
+    CHECK(refused.error().message ==
+          std::string("parallelism is a whole number from 1 to 32768: ") + parallelism);
+  }
+  CHECK(commands.run("savepoint last --type foo").error().message ==
+        "--type is native or canonical: foo");
+  const auto huge = commands.run(std::string(3'000'000, 'x') + '\x07');
+  CHECK(huge.error().message.size() < 200);
+  CHECK(commands.run("submit /nowhere.so -s s3://bucket/a").error().code == errc::bad_option_value);
+  CHECK(
+      commands.run("savepoint " + std::string(32, '1') + " --directory s3://bucket").error().code ==
+      errc::bad_usage);
   for (const auto* order : {"stop last --type other", "stop last --directory /s",
                             "savepoint --drain", "savepoint last more", "savepoint"})
     CHECK(commands.run(order).error().code == errc::bad_usage);

@@ -64,4 +64,21 @@ TEST_CASE("a job is named by its id, the beginning of it, or as the last") {
   CHECK(match_job("000", ids, {}).error().code == errc::bad_usage);
   CHECK(match_job("ff", ids, {}).error().code == errc::job_not_found);
 }
+
+TEST_CASE("what a user gave is shown without control characters, and cut") {
+  CHECK(in_short("jbos") == "jbos");
+  CHECK(in_short("a\x1b[31m\n") == "a\\x1b[31m\\x0a");
+  CHECK(in_short(std::string(119, 'a') + "\u00e9") ==
+        std::string(119, 'a') + "\u2026 (121 bytes)"); // not half of a character
+}
+
+TEST_CASE("a job is described with counts of one and of several") {
+  scheduler::job_status job;
+  job.name = "job";
+  job.state = scheduler::job_state::running;
+  job.restarts = 1;
+  job.completed_checkpoints = 2;
+  const auto said = describe_job(job, 0);
+  CHECK(said.find(", 0 records read, 2 checkpoints, 1 restart") != std::string::npos);
+}
 } // TEST_SUITE("shell/shell_words")

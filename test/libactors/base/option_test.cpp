@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace headrace;
 
@@ -81,6 +82,23 @@ TEST_CASE("durations and sizes are read with their units") {
   CHECK(size_of("16777216") == 16ULL << 20U);
 }
 
+TEST_CASE("directories become absolute when they are set") {
+  configuration settings;
+
+  REQUIRE(settings.set("execution.checkpointing.dir", "state"));
+  REQUIRE(settings.set("execution.checkpointing.savepoint-dir", "file:///savepoints/"));
+  const auto refused = settings.set("high-availability.storageDir", "hdfs://host/ha");
+
+  CHECK(settings.get_path("execution.checkpointing.dir") ==
+        std::filesystem::current_path().string() + "/state");
+  CHECK(settings.get_path("execution.checkpointing.savepoint-dir") == "/savepoints");
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == errc::bad_option_value);
+  CHECK(refused.error().message.find("hdfs://host/ha") != std::string::npos);
+  CHECK(refused.error().message.find("file:///data") != std::string::npos);
+  CHECK(settings.get_path("high-availability.storageDir").empty());
+}
+
 TEST_CASE("what is not set has its default, or nothing") {
   const configuration settings;
 
@@ -122,6 +140,12 @@ TEST_CASE("a bad file changes nothing, and is named with its line") {
   CHECK(error_of("- a\n- b\n").code == errc::bad_configuration_file);
   CHECK(error_of("parallelism.default: [1, 2]\n").code == errc::bad_configuration_file);
   CHECK(error_of("just words\n").code == errc::bad_configuration_file);
+  failure = error_of("parallelism.default: 3\nparallelism:\n  default: 4\n");
+  CHECK(failure.code == errc::bad_configuration_file);
+  CHECK(failure.message == "an option stands twice: parallelism.default, again at a.yaml:3:12");
+  failure = error_of("parallelism.default: 3\n---\nparallelism.default: 4\n");
+  CHECK(failure.code == errc::bad_configuration_file);
+  CHECK(failure.message.find("one YAML document") != std::string::npos);
 }
 
 } // TEST_SUITE("actors/base/option")

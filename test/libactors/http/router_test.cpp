@@ -112,6 +112,19 @@ TEST_CASE("OPTIONS tells the methods of a path that there is") {
   CHECK(unknown.refusal.status == 404);
 }
 
+TEST_CASE("a path of its own has its own methods only") {
+  router routes;
+  routes.add("PATCH", "/jobs/:job");
+  routes.add("GET", "/jobs/overview");
+
+  const auto told = routes.match(*read_target("OPTIONS", "/jobs/overview"));
+  const auto refused = routes.match(*read_target("PATCH", "/jobs/overview"));
+
+  CHECK(told.refusal.allow == "GET, HEAD, OPTIONS");
+  CHECK_FALSE(refused.route.has_value());
+  CHECK(refused.refusal.status == 405);
+}
+
 TEST_CASE("failures have the status that fits") {
   struct row {
     errc code;

@@ -402,7 +402,8 @@ TEST_CASE("storage that fails aborts checkpoints, and the job goes on when that 
   CHECK(cluster.run_until([&] { return cluster.tasks.completed.size() > before; }));
 }
 
-TEST_CASE("what a task wrote after its checkpoint was aborted goes when the job ends") {
+TEST_CASE(
+    "what a task wrote after its checkpoint was aborted goes when it answers, or the job ends") {
   testing_cluster cluster;
   cluster.add_executor(1);
   std::shared_ptr<failing_storage> storage;
@@ -417,11 +418,20 @@ TEST_CASE("what a task wrote after its checkpoint was aborted goes when the job 
   sample.job().checkpoints.tolerable_failures = -1;
   const auto job = cluster.client->submit(sample.job());
   REQUIRE(cluster.run_until([&] { return cluster.tasks.aborted.size() == 2; }));
-  const auto left = storage->directory(*cluster.tasks.aborted.begin());
-  CHECK_FALSE(std::filesystem::exists(left));
-  REQUIRE(cluster.files->create_directories(left));
-  REQUIRE(cluster.files->write_atomically(left + "/part", "late"));
+  const auto checkpoint = *cluster.tasks.aborted.begin();
+  const auto left = storage->directory(checkpoint);
+  const auto write_late = [&] {
+    CHECK_FALSE(std::filesystem::exists(left));
+    REQUIRE(cluster.files->create_directories(left));
+    REQUIRE(cluster.files->write_atomically(left + "/part", "late"));
+  };
 
+  write_late();
+  const auto late = some_task(cluster, false);
+  cluster.tasks.running.at(late).where->acknowledge(late, checkpoint);
+  CHECK(cluster.run_until([&] { return !std::filesystem::exists(left); }));
+
+  write_late();
   CHECK(cluster.client->cancel(*job).has_value());
   REQUIRE(cluster.client->wait(*job)->state == job_state::canceled);
 
