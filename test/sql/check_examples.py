@@ -2,6 +2,7 @@
 """Runs the examples of docs/sql.md and compares what they print with what the page says."""
 
 import glob
+import os
 import re
 import shutil
 import subprocess
@@ -11,7 +12,7 @@ PATIENCE_S = 100
 
 
 def main():
-    headrace, root = sys.argv[1:]
+    headrace, root = map(os.path.abspath, sys.argv[1:])
     page = open(root + "/docs/sql.md", encoding="utf-8").read()
     shown = re.findall(r"    \$ headrace run (\S+\.sql)\n((?:    .*\n|\n)*)", page)
     if len(shown) < 3:

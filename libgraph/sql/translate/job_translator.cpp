@@ -77,7 +77,21 @@ private:
     made.call = operator_call{std::move(spec), {}};
     made.inputs = std::move(inputs);
     made.output_type = std::move(type);
+    for (const auto input : made.inputs)
+      made.parallelism = std::max(made.parallelism, fixed_parallelism(input));
     return out_.program.add(std::move(made));
+  }
+  /// That of the operators whose rows come out of `index`; 0: the job's. Who reads them has the
+  /// same, as rows that are dealt out to several may overtake those that they take back.
+  std::int32_t fixed_parallelism(std::int32_t index) {
+    const auto& node = out_.program.at(index);
+    if (std::holds_alternative<graph::partition_call>(node.call))
+      return 0;
+    auto out = node.parallelism;
+    if (std::holds_alternative<graph::union_call>(node.call))
+      for (const auto input : node.inputs)
+        out = std::max(out, fixed_parallelism(input));
+    return out;
   }
   std::int32_t partition(std::int32_t input, const logical_type& type,
                          std::vector<std::int32_t> keys) {
@@ -272,9 +286,7 @@ private:
     std::vector<std::size_t> behind = first_numbers(plan.columns.size());
     for (auto& each : behind)
       ++each;
-    const auto bare = add("project", graph::project_spec{numbers(behind)}, {made}, plan.row_type());
-    out_.program.at(bare).parallelism = 1;
-    return bare;
+    return add("project", graph::project_spec{numbers(behind)}, {made}, plan.row_type());
   }
   /// Adds a column that is the same in all rows.
   std::int32_t add_constant(std::int32_t input, logical_type& type) {
@@ -344,10 +356,7 @@ private:
       back.push_back(result_count + static_cast<std::size_t>(each));
     for (std::size_t i = 0; i < node.items.size(); ++i)
       back.push_back(node.keys.size() + i);
-    const auto moved = add("project", graph::project_spec{numbers(back)}, {made}, plan.row_type());
-    if (is_global)
-      out_.program.at(moved).parallelism = 1;
-    return moved;
+    return add("project", graph::project_spec{numbers(back)}, {made}, plan.row_type());
   }
   static logical_type time_type(const plan_column& time) {
     return (time.type.root() == type_root::timestamp_ltz ? logical_type::timestamp_ltz(3)

@@ -12,7 +12,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-HEADRACE, WORDS = sys.argv[1:3]
+HEADRACE, WORDS = map(os.path.abspath, sys.argv[1:3])
 PATIENCE_S = 100
 LOOKS_MAX = 100_000
 
@@ -104,7 +104,9 @@ class Orders(unittest.TestCase):
             path = ended.stdout.strip()
             self.assertTrue(path.startswith(self.directory + "/savepoints/savepoint-"), path)
             self.assertGreater(len(os.listdir(path)), 1)
-            self.assertTrue(os.path.isdir(f"{self.directory}/checkpoints/{job}"))
+            for role in ("jobmanager", "taskmanager"):
+                self.assertFalse(os.path.exists(f"{self.directory}/{role}/checkpoints"))
+            self.assertTrue(os.path.isdir(f"{self.directory}/checkpoints"))
             again = cluster.submit("-s", os.path.relpath(path, self.directory))
             self.assertEqual(cluster.run("cancel", again).returncode, 0)
 
