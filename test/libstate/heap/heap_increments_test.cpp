@@ -82,6 +82,22 @@ struct incremental_state {
     model.sums[{space, key}] = value;
   }
 
+  void write_text(std::int64_t key) {
+    auto& table = *take(backend->open_table(texts()));
+    auto& text = model.texts[{0, key}];
+    text = some_text();
+    located_rows at;
+    check_ok(table.locate(keys_of(*backend, {key}), all_rows(1), 0, access::insert, at));
+    check_ok(table.put(at, 0, text));
+  }
+
+  /// So few rows that the next snapshot writes an increment: of texts, whose rows are marked one by
+  /// one however few there are.
+  void change_little() {
+    for (int i = 0; i < 5; ++i)
+      write_text(some_key());
+  }
+
   void change() {
     const auto space = static_cast<std::int64_t>(random->below(3));
     const auto key = some_key();
@@ -292,10 +308,11 @@ TEST_CASE("increments are restored at another parallelism, and in the canonical 
   incremental_state at(seed());
   for (int i = 0; i < 2000; ++i)
     at.change();
+  for (std::int64_t key = 0; key < at.key_count; ++key)
+    at.write_text(key);
   keyed_state_handle handle;
   for (checkpoint_id id = 1; id <= 4; ++id) {
-    for (int i = 0; i < 20; ++i)
-      at.change();
+    at.change_little();
     auto one = at.take_snapshot(id);
     handle = take(at.run(one));
     at.backend->notify_completed(id);
@@ -370,10 +387,11 @@ TEST_CASE("damage anywhere in a snapshot is found") {
   incremental_state at(seed());
   for (int i = 0; i < 1000; ++i)
     at.change();
+  for (std::int64_t key = 0; key < at.key_count; ++key)
+    at.write_text(key);
   keyed_state_handle handle;
   for (checkpoint_id id = 1; id <= 3; ++id) {
-    for (int i = 0; i < 5; ++i)
-      at.change();
+    at.change_little();
     auto one = at.take_snapshot(id);
     handle = take(at.run(one));
     at.backend->notify_completed(id);
