@@ -79,24 +79,28 @@ TEST_CASE("a disturbed job with unaligned checkpoints gives the rows of an undis
   CHECK(restored > 0);
 }
 
-// A slow row moves the clock while timers wait their turn: with other seeds heartbeats may be late.
-constexpr std::uint64_t slow_seed = 7;
-
 TEST_CASE("a job runs on from an unaligned checkpoint at another parallelism") {
-  const windowed_input input = make_windowed_input(4, 2000);
+  const windowed_input input = make_windowed_input(4, 1200);
   const auto expected = expected_rows(input);
   for (const int parallelism : {2, 3, 6}) {
-    const std::uint64_t seed = slow_seed + static_cast<std::uint64_t>(parallelism);
-    CAPTURE(seed);
-    CAPTURE(parallelism);
-    const run_outcome got = run_windowed_job(input, {.seed = seed,
-                                                     .restored_parallelism = parallelism,
-                                                     .from_checkpoint = true,
-                                                     .unaligned = true,
-                                                     .row_us = 2000});
-    CHECK_MESSAGE(got.failure.empty(), got.failure);
-    CHECK(got.restored_in_flight_bytes > 0);
-    CHECK(got.rows == expected);
+    bool is_proven = false;
+    // Some jobs end before a checkpoint with rows in flight was seen.
+    for (int tries = 0; tries < 10 && !is_proven; ++tries) {
+      const std::uint64_t seed = testing::seed() + static_cast<std::uint64_t>(10 * tries);
+      CAPTURE(seed);
+      CAPTURE(parallelism);
+      const run_outcome got = run_windowed_job(input, {.seed = seed,
+                                                       .restored_parallelism = parallelism,
+                                                       .from_checkpoint = true,
+                                                       .unaligned = true,
+                                                       .row_us = 1000});
+      if (got.failure == ended_early)
+        continue;
+      CHECK_MESSAGE(got.failure.empty(), got.failure);
+      CHECK(got.rows == expected);
+      is_proven = got.restored_in_flight_bytes > 0;
+    }
+    CHECK(is_proven);
   }
 }
 

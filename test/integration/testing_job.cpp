@@ -459,8 +459,7 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
       restored.insert(status->restored_checkpoint);
     note_restored_bytes(*status, out);
     if (options.from_checkpoint && !is_stopped) {
-      if (!is_canceled && status->last_checkpoint >= stop_after &&
-          stored_in_flight.at(status->last_checkpoint) > 0) {
+      if (!is_canceled && stored_in_flight.at(status->last_checkpoint) > 0) {
         is_canceled = true;
         if (const auto told = cluster.client().cancel(job->graph.id); !told) {
           out.failure = to_string(told.error());
@@ -470,8 +469,10 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
       if (!scheduler::is_terminal(status->state))
         continue;
       is_stopped = true;
-      out.failure = run_on(cluster.client(), loader, shared, options, *random,
-                           status->last_checkpoint_path, *job);
+      out.failure = status->state == scheduler::job_state::canceled
+                        ? run_on(cluster.client(), loader, shared, options, *random,
+                                 status->last_checkpoint_path, *job)
+                        : ended_early;
       if (!out.failure.empty())
         break;
       continue;

@@ -51,6 +51,9 @@ struct run_options {
   bool damages_copies = false; ///< and finds its local copies of state changed
 };
 
+/// Of a run that was to be canceled `from_checkpoint`.
+inline constexpr const char* ended_early = "the job ended before it was canceled";
+
 struct run_outcome {
   std::string failure; ///< empty: the job finished
   std::multiset<std::string> rows;
