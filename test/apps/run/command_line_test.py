@@ -164,6 +164,7 @@ class Words(unittest.TestCase):
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # under nohup it is ignored
         )
         with child:
             child.stdout.readline()
