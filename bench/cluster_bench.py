@@ -79,7 +79,8 @@ class BenchCluster(Cluster):
         self.await_ready(process)
 
     def log_of(self, process):
-        return (self.directory / f"{process.name}.log").read_text()
+        log = self.directory / f"{process.name}.log"
+        return log.read_text() if log.exists() else ""  # a process that begins has none yet
 
     def submit_wide(self, arguments, parallelism):
         done = self.client("run", str(OPTIONS.job), *self.target(), "--detached", "--json",
