@@ -129,8 +129,10 @@ bool sink_operator::is_blocked() const {
 }
 
 std::size_t sink_operator::rows_wanted() const {
+  // What stands before it may keep all rows to itself, as an aggregation does: until the first rows
+  // have come here they are no reason to take few at the head of the chain.
   if (!row_us_)
-    return first_rows;
+    return queued_rows_ == 0 ? std::numeric_limits<std::size_t>::max() : first_rows;
   constexpr double most = 1e9;
   const auto rows = std::min(most, queued_us_max / std::max(*row_us_, 1e-3));
   return std::max<std::size_t>(static_cast<std::size_t>(rows), queued_rows_ + 1) - queued_rows_;

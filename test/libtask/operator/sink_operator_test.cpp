@@ -58,6 +58,14 @@ TEST_CASE("a full queue blocks the chain until the writer has caught up") {
   sink.harness.drain();
 }
 
+TEST_CASE("a sink bounds what its chain takes at once from its first rows on") {
+  sink_fixture sink(true);
+  CHECK(sink.harness.chain->rows_wanted() > 1'000'000); // all may stay before it
+
+  sink.harness.push(numbers({1}));
+
+  CHECK(sink.harness.chain->rows_wanted() == 64); // nothing is known of the writer
+}
 TEST_CASE("what a checkpoint prepared is committed when it is complete, not before") {
   sink_fixture sink(true);
   sink.harness.push(numbers({1, 2}));
