@@ -1,0 +1,46 @@
+#include "libgraph/sql/optimize/changelog.hpp"
+#include "libgraph/sql/translate/translator.hpp"
+
+namespace headrace::sql {
+
+maybe_index job_translator::make(const aggregate_node& node, const plan_node& plan) {
+  const auto& input = plan.inputs[0];
+  auto below = visit(input);
+  if (!below)
+    return std::nullopt;
+  graph::group_aggregate_spec spec;
+  for (const auto& each : node.items) {
+    graph::group_aggregate_call call;
+    call.function = each.function;
+    call.arguments = numbers(each.arguments);
+    call.filter = each.filter ? static_cast<std::int32_t>(*each.filter) : -1;
+    call.is_distinct = each.is_distinct;
+    spec.calls.push_back(std::move(call));
+  }
+  spec.input_retracts = find_updating(input) != nullptr;
+  spec.state_ttl_ms = settings_.state_ttl_ms;
+  auto keyed_type = input.row_type();
+  const bool is_global = node.key_count == 0;
+  if (is_global) {
+    // One group has a constant for a key, behind what the aggregates are over.
+    spec.key_columns = {static_cast<std::int32_t>(input.columns.size())};
+    below = add_constant(*below, keyed_type);
+  } else {
+    spec.key_columns = numbers(first_numbers(node.key_count));
+  }
+  auto all = plan.row_type().fields();
+  if (is_global)
+    all.insert(all.begin(), keyed_type.fields().back());
+  const auto keyed = partition(*below, keyed_type, spec.key_columns);
+  const auto made = add("group aggregate", std::move(spec), {keyed},
+                        logical_type::row(std::move(all)).not_null());
+  if (!is_global)
+    return made;
+  out_.program.at(made).parallelism = 1;
+  std::vector<std::size_t> behind = first_numbers(plan.columns.size());
+  for (auto& each : behind)
+    ++each;
+  return add("project", graph::project_spec{numbers(behind)}, {made}, plan.row_type());
+}
+
+} // namespace headrace::sql

@@ -1,0 +1,51 @@
+#include "libgraph/sql/translate/check_constants.hpp"
+#include "libgraph/sql/translate/expression_translator.hpp"
+#include "libgraph/sql/translate/translator.hpp"
+
+namespace headrace::sql {
+
+maybe_index job_translator::make(const calc_node& node, const plan_node& plan) {
+  const auto below = visit(plan.inputs[0]);
+  graph::calc_spec spec;
+  spec.time_zone = settings_.time_zone;
+  bool is_sound = below.has_value();
+  if (node.condition) {
+    auto condition = expression_of(*node.condition);
+    is_sound &= condition.has_value();
+    if (condition)
+      spec.condition = std::move(*condition);
+  }
+  for (const auto& each : node.items) {
+    auto item = expression_of(each);
+    is_sound &= item.has_value();
+    if (item)
+      spec.outputs.push_back(std::move(*item));
+  }
+  if (!is_sound)
+    return std::nullopt;
+  return add("calc", std::move(spec), {*below}, plan.row_type());
+}
+
+std::optional<graph::expression> job_translator::expression_of(const bound_expression& from) {
+  auto at = from.at;
+  auto made = translate_expression(from, settings_.time_zone, &at);
+  if (!made)
+    return fail(diagnostic_kind::invalid, made.error().message, at);
+  if (const auto checked = check_constants(*made, settings_.time_zone); !checked)
+    return fail(diagnostic_kind::invalid, checked.error().message, from.at);
+  return std::move(*made);
+}
+
+std::int32_t job_translator::add_constant(std::int32_t input, logical_type& type) {
+  const auto integer = logical_type::integer().not_null();
+  graph::calc_spec spec;
+  auto fields = type.fields();
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    spec.outputs.push_back(graph::make_column(static_cast<std::uint32_t>(i), fields[i].type));
+  spec.outputs.push_back(graph::make_constant(graph::fixed_value<std::int32_t>(integer, 0)));
+  fields.push_back({"$all", integer, {}});
+  type = logical_type::row(std::move(fields)).not_null();
+  return add("calc", std::move(spec), {input}, type);
+}
+
+} // namespace headrace::sql

@@ -1,0 +1,118 @@
+#include "libgraph/sql/optimize/changelog.hpp"
+#include "libgraph/sql/translate/translator.hpp"
+#include "libactors/base/assert.hpp"
+
+namespace headrace::sql {
+namespace {
+
+logical_type time_type(const plan_column& time) {
+  return (time.type.root() == type_root::timestamp_ltz ? logical_type::timestamp_ltz(3)
+                                                       : logical_type::timestamp(3))
+      .not_null();
+}
+
+} // namespace
+
+maybe_index job_translator::make(const window_node& /*node*/, const plan_node& plan) {
+  return not_yet("a window function without GROUP BY window_start, window_end", plan.at);
+}
+
+maybe_index job_translator::make(const window_aggregate_node& node, const plan_node& plan) {
+  const auto& input = plan.inputs[0];
+  auto below = visit(input);
+  const auto window = window_of(node.shape, input, plan.at);
+  if (const auto* updating = find_updating(input))
+    return not_yet("GROUP BY of windows over rows that are updated", updating->at);
+  graph::window_aggregate_spec spec;
+  spec.key_columns = numbers(node.keys);
+  std::vector<logical_type::field> results;
+  const auto take = [&](std::string name, logical_type type, graph::aggregate_call call) {
+    results.push_back({std::move(name), std::move(type), {}});
+    spec.aggregates.calls.push_back(call);
+  };
+  for (std::size_t i = 0; i < node.keys.size(); ++i)
+    take(plan.columns[i].name, plan.columns[i].type,
+         {graph::aggregate_kind::first, spec.key_columns[i]});
+  const auto fixed = node.keys.size() + node.properties.size();
+  for (std::size_t i = 0; i < node.items.size(); ++i) {
+    const auto call = call_of(node.items[i], plan.at);
+    if (!call)
+      return std::nullopt;
+    take(plan.columns[fixed + i].name, plan.columns[fixed + i].type, *call);
+  }
+  if (!below || !window)
+    return std::nullopt;
+  if (results.empty()) // of nothing but windows: those that have rows
+    take("$rows", logical_type::bigint().not_null(), {graph::aggregate_kind::count, -1});
+  spec.window = *window;
+  const auto result_count = results.size();
+  auto all = results;
+  spec.aggregates.result_type = logical_type::row(std::move(results)).not_null();
+  const auto bound = logical_type::timestamp(3).not_null();
+  for (const auto* name : {"window_start", "window_end"})
+    all.push_back({name, bound, {}});
+  all.push_back({"window_time", time_type(input.columns[node.shape.time_column]), {}});
+  const bool is_global = node.keys.empty();
+  auto keyed_type = input.row_type();
+  if (is_global) {
+    spec.key_columns = {static_cast<std::int32_t>(input.columns.size())};
+    below = add_constant(*below, keyed_type);
+  }
+  const auto keyed = partition(*below, keyed_type, spec.key_columns);
+  const auto made = add("window aggregate", std::move(spec), {keyed},
+                        logical_type::row(std::move(all)).not_null());
+  if (is_global)
+    out_.program.at(made).parallelism = 1;
+  // The operator gives the keys, the results, and all three of the window; the plan has what is
+  // wanted of these between the keys and the results.
+  std::vector<std::size_t> back = first_numbers(node.keys.size());
+  for (const auto each : node.properties)
+    back.push_back(result_count + static_cast<std::size_t>(each));
+  for (std::size_t i = 0; i < node.items.size(); ++i)
+    back.push_back(node.keys.size() + i);
+  return add("project", graph::project_spec{numbers(back)}, {made}, plan.row_type());
+}
+
+std::optional<graph::window_spec>
+job_translator::window_of(const window_shape& shape, const plan_node& input, source_span at) {
+  const auto& time = input.columns[shape.time_column];
+  if (time.time == time_kind::processing_time)
+    return not_yet("a window over PROCTIME()", at);
+  if (time.type.root() == type_root::timestamp_ltz && settings_.time_zone != "UTC")
+    return not_yet("a window over TIMESTAMP_LTZ in a time zone other than UTC", at);
+  graph::window_spec out;
+  out.size_ms = shape.size_ms;
+  out.offset_ms = shape.offset_ms;
+  switch (shape.kind) {
+  case window_function::tumble:
+    return out;
+  case window_function::hop:
+    out.kind = graph::window_kind::sliding;
+    out.slide_ms = shape.slide_ms;
+    return out;
+  case window_function::cumulate:
+    return not_yet("CUMULATE", at);
+  case window_function::session:
+    break;
+  }
+  return not_yet("SESSION", at);
+}
+
+std::optional<graph::aggregate_call> job_translator::call_of(const aggregate_item& item,
+                                                             source_span at) {
+  if (item.is_distinct)
+    return not_yet("DISTINCT in an aggregate of windows", at);
+  HEADRACE_ASSERT(!item.filter, "filters of windows' aggregates are expanded");
+  const auto column = item.arguments.empty() ? -1 : static_cast<std::int32_t>(item.arguments[0]);
+  if (item.function == "COUNT" && item.arguments.size() <= 1)
+    return graph::aggregate_call{graph::aggregate_kind::count, column};
+  if (item.function == "SUM")
+    return graph::aggregate_call{graph::aggregate_kind::sum, column};
+  if (item.function == "MIN")
+    return graph::aggregate_call{graph::aggregate_kind::min, column};
+  if (item.function == "MAX")
+    return graph::aggregate_call{graph::aggregate_kind::max, column};
+  return not_yet(item.function + " of windows", at);
+}
+
+} // namespace headrace::sql
