@@ -142,7 +142,7 @@ HOMES = [
     (r"openssl/", ["libactors/base/digest.cpp", "libactors/transport", "libactors/http"]),
     (r"re2/", ["libgraph/expression"]),
     (r"rocksdb/", ["libstate/rocksdb"]),
-    (r"simdjson", ["libtask/format"]),
+    (r"simdjson", ["libtask/format", "libgraph/expression/kernel/json_document.cpp"]),
     (r"spdlog/", ["libactors/base/log.cpp"]),
     (r"xxh", []),
     (r"yaml-cpp/", ["libactors/base/config*", "apps"]),

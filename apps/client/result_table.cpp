@@ -15,6 +15,18 @@ namespace {
 constexpr std::size_t slack_rows = 1U << 16U;
 
 /// A column as texts. Types that no cast is for are shown as rows are.
+/// As a literal of SQL.
+void append_bytes(std::string_view bytes, std::string& out) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  out += "x'";
+  for (const char each : bytes) {
+    const auto byte = static_cast<unsigned char>(each);
+    out += digits[byte >> 4U];
+    out += digits[byte & 15U];
+  }
+  out += '\'';
+}
+
 result<graph::column_ptr> texts_of(const graph::record_batch& rows, std::size_t column,
                                    const std::string& time_zone) {
   const auto& from = rows.at(column).type();
@@ -23,17 +35,25 @@ result<graph::column_ptr> texts_of(const graph::record_batch& rows, std::size_t 
                                {graph::make_column(static_cast<std::uint32_t>(column), from)});
   const auto type = std::make_shared<const graph::logical_type>(
       graph::logical_type::row({{"text", cast.type(), {}}}).not_null());
-  auto program = graph::expression_program::compile(*rows.type(), {}, std::span(&cast, 1),
-                                                    {time_zone, nullptr});
-  if (program) {
-    HEADRACE_TRY(const auto made, program->run(rows, type, {}));
-    return made.column_at(0);
+  const bool is_bytes =
+      from.root() == graph::type_root::binary || from.root() == graph::type_root::varbinary;
+  if (!is_bytes) {
+    auto program = graph::expression_program::compile(*rows.type(), {}, std::span(&cast, 1),
+                                                      {time_zone, nullptr});
+    if (program) {
+      HEADRACE_TRY(const auto made, program->run(rows, type, {}));
+      return made.column_at(0);
+    }
   }
   graph::batch_builder out(type);
   std::string shown;
   for (std::size_t i = 0; i < rows.row_count(); ++i) {
     shown.clear();
-    graph::format_value(rows.at(column), i, shown);
+    if (is_bytes)
+      append_bytes(rows.at(column).is_null(i) ? std::string_view() : rows.at(column).string_at(i),
+                   shown);
+    else
+      graph::format_value(rows.at(column), i, shown);
     out.column(0).append_string(shown);
     out.end_row();
   }

@@ -338,9 +338,23 @@ void append_floating(T value, std::string& out) {
   const auto size = std::abs(value);
   std::array<char, 64> text{};
   const bool plain = size == 0 || (size >= static_cast<T>(1e-3) && size < static_cast<T>(1e7));
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                                 plain ? std::chars_format::fixed : std::chars_format::scientific)
-                       .ptr;
+  const auto* end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                  plain ? std::chars_format::fixed : std::chars_format::scientific)
+                        .ptr;
+  const auto has_one_digit = [&] { return text[value < 0 ? 2 : 1] == 'e'; };
+  if (!plain && has_one_digit()) {
+    // Java writes at least two digits: those that are nearest, where they name the same value.
+    std::array<char, 64> nearest{};
+    const auto* nearest_end = std::to_chars(nearest.data(), nearest.data() + nearest.size(), value,
+                                            std::chars_format::scientific, 1)
+                                  .ptr;
+    T again = 0;
+    std::from_chars(nearest.data(), nearest_end, again);
+    if (again == value) {
+      text = nearest;
+      end = text.data() + (nearest_end - nearest.data());
+    }
+  }
   const std::string_view written(text.data(), static_cast<std::size_t>(end - text.data()));
   if (plain) {
     out += written;

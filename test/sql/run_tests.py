@@ -7,12 +7,17 @@
     statement                       SQL that is well and shows nothing
     query [ordered] [only]          SQL, then ----, then the rows as CSV, without the line of names.
                                     only: not asked of sqlite3, which has no such thing
+    values [of TABLE]               lines `EXPRESSION ==> VALUE`: of one row, or of the rows of a table
+                                    whose first column numbers them, with ` | ` between the values.
+                                    NULL is NULL; a text that would be misread is quoted as in JSON
     error                           SQL, then ----, then a part of the message
+    failure                         the same, of SQL that is well but whose job fails
 
-Rows are compared in any order unless the query says ordered. Where the source is sqlite3, its answers
+Each query, each line of values and each error counts as a check. Rows are compared in any order unless the query says ordered. Where the source is sqlite3, its answers
 are asked for again and compared, too.
 """
 
+import json
 import os
 import re
 import sqlite3
@@ -35,6 +40,29 @@ class Block:
         else:
             self.sql, self.expected = "\n".join(body), []
         self.body = body
+        if self.kind == "values":
+            self.checks = [line.partition(" ==> ")[::2] for line in body]
+
+    def values_query(self, expressions):
+        """What gives the values: a column an expression, behind the number of the row."""
+        named = re.fullmatch(r"values of (\w+)", self.head)
+        if not named:
+            return "SELECT 0, " + ", ".join(expressions)
+        return f"SELECT {named.group(1)}.*, {', '.join(expressions)} FROM {named.group(1)}"
+
+
+def value_text(value):
+    """How a value stands in a line of values."""
+    if value is None:
+        return "NULL"
+    is_plain = value == value.strip() and value and value != "NULL" and not value.startswith('"')
+    return value if is_plain and "|" not in value and value.isprintable() else json.dumps(value, ensure_ascii=False)
+
+
+def value_lines(rows, count):
+    """The texts behind ==> of `count` expressions, which are the last columns of the rows."""
+    rows = sorted(rows, key=lambda row: int(row[0]))
+    return [" | ".join(value_text(row[len(row) - count + i]) for row in rows) for i in range(count)]
 
 
 def read_blocks(path):
@@ -105,7 +133,8 @@ def run_headrace(headrace, script, directory):
         [headrace, "run", path, "-q", "--format", "csv", "-p", "2"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
+        encoding="utf-8",
+        errors="replace",
         timeout=PATIENCE_S,
     )
 
@@ -154,6 +183,19 @@ def check_sqlite(blocks, failures):
                 failures.append(f"{block.place}: sqlite3 says {got}")
 
 
+def check_values(headrace, before, block, directory):
+    """Asks for each value alone, as together they could not be had."""
+    failures = []
+    for expression, expected in block.checks:
+        ended = run_headrace(headrace, before + block.values_query([expression]) + ";\n", directory)
+        got = ended.stderr.strip()
+        if ended.returncode == 0:
+            got = value_lines(parse_rows(ended.stdout.split("\n")[1:-1]), 1)[0]
+        if got != expected:
+            failures.append(f"{block.place}: {expression}: expected {expected}, got {got}")
+    return failures
+
+
 def run_file(headrace, path):
     failures, checked = [], 0
     source, blocks = read_blocks(path)
@@ -171,12 +213,21 @@ def run_file(headrace, path):
             elif block.kind == "query":
                 script += "SHOW CURRENT DATABASE;\n" + block.sql.rstrip(";") + ";\n"
                 queries.append(block)
-            elif block.kind == "error":
+            elif block.kind == "values":
+                query = block.values_query([expression for expression, _ in block.checks])
+                ended = run_headrace(headrace, before + query + ";\n", directory)
+                checked += len(block.checks)
+                expected = [value for _, value in block.checks]
+                answer = parse_rows(ended.stdout.split("\n")[1:-1])
+                if ended.returncode != 0 or value_lines(answer, len(expected)) != expected:
+                    failures += check_values(headrace, before, block, directory)
+            elif block.kind in ("error", "failure"):
                 ended = run_headrace(headrace, before + block.sql.rstrip(";") + ";\n", directory)
                 checked += 1
                 wanted = "\n".join(block.expected)
-                if ended.returncode != 2 or wanted not in ended.stderr:
-                    failures.append(f"{block.place}: expected the error {wanted!r}, got code "
+                code = 2 if block.kind == "error" else 1
+                if ended.returncode != code or wanted not in ended.stderr:
+                    failures.append(f"{block.place}: expected the {block.kind} {wanted!r}, got code "
                                     f"{ended.returncode}: {ended.stdout}{ended.stderr}")
             else:
                 failures.append(f"{block.place}: no such block: {block.kind}")
@@ -196,22 +247,27 @@ def run_file(headrace, path):
     return failures, checked
 
 
+def files_of(paths):
+    """The test files that are named, and those below directories."""
+    for each in paths:
+        if not os.path.isdir(each):
+            yield each
+            continue
+        yield from sorted(
+            os.path.join(folder, name)
+            for folder, _, names in os.walk(each)
+            for name in names
+            if name.endswith(".test")
+        )
+
+
 def main():
     headrace, *paths = sys.argv[1:]
     failures, checked = [], 0
-    for each in paths:
-        found = [each]
-        if os.path.isdir(each):
-            found = sorted(
-                os.path.join(folder, name)
-                for folder, _, names in os.walk(each)
-                for name in names
-                if name.endswith(".test")
-            )
-        for path in found:
-            wrong, count = run_file(headrace, path)
-            failures += wrong
-            checked += count
+    for path in files_of(paths):
+        wrong, count = run_file(headrace, path)
+        failures += wrong
+        checked += count
     for each in failures:
         print(each)
     print(f"{checked} checks, {len(failures)} failures")

@@ -2,6 +2,8 @@
 #include "libgraph/expression/kernel/nested_access.hpp"
 #include "libgraph/expression/kernel/value_printer.hpp"
 
+#include <algorithm>
+
 // Functions of arrays. NULL is an element like another, equal to itself.
 namespace headrace::graph {
 namespace {
@@ -152,6 +154,7 @@ result<kernel> make_reverse(const kernel_request& request) {
   });
 }
 
+template <bool IsFirst>
 result<kernel> make_append(const kernel_request& request) {
   if (!takes_elements(request, 2))
     return unfit(request);
@@ -162,9 +165,12 @@ result<kernel> make_append(const kernel_request& request) {
     return build_rows(frame, true, [&](column_builder& to, std::size_t row) {
       const auto range = arrays[row];
       to.begin_list();
+      if (IsFirst)
+        added.append(row, to.child(0));
       for (auto i = range.begin; i < range.end; ++i)
         any_reader::append_to(arrays.elements(), i, to.child(0));
-      added.append(row, to.child(0));
+      if (!IsFirst)
+        added.append(row, to.child(0));
       to.end_list();
     });
   });
@@ -196,6 +202,65 @@ result<kernel> make_joined(const kernel_request& request) {
           if (!IsUnion || is_new(k, i))
             any_reader::append_to(arrays[k].elements(), i, to.child(0));
       }
+      to.end_list();
+    });
+  });
+}
+
+/// The elements of the first array that the second has, or has not, each once.
+template <bool IsIn>
+result<kernel> make_selected(const kernel_request& request) {
+  if (request.arguments.size() != 2 || !are_same_arrays(request))
+    return unfit(request);
+  return kernel([](kernel_frame& frame) {
+    const list_reader arrays(frame.arguments[0]);
+    const list_reader others(frame.arguments[1]);
+    return filter_elements(frame, 2, [&](std::size_t row, list_range range, std::size_t i) {
+      for (auto before = range.begin; before < i; ++before)
+        if (are_equal_keys(arrays.elements(), before, arrays.elements(), i))
+          return false;
+      const auto other = others[row];
+      auto at = other.begin;
+      while (at < other.end && !are_equal_keys(arrays.elements(), i, others.elements(), at))
+        ++at;
+      return (at < other.end) == IsIn;
+    });
+  });
+}
+
+/// ARRAY_SORT(array [, ascending [, NULLs first]]); NULLs are the least unless it says otherwise.
+result<kernel> make_sort(const kernel_request& request) {
+  const auto count = request.arguments.size();
+  if (count < 1 || count > 3 || !is_array(request.arguments[0]) ||
+      request.arguments[0].child(0).width_bytes() == 0)
+    return unfit(request);
+  for (std::size_t i = 1; i < count; ++i)
+    if (request.arguments[i].physical() != physical_type::boolean)
+      return unfit(request);
+  return kernel([count](kernel_frame& frame) {
+    const list_reader arrays(frame.arguments[0]);
+    std::vector<std::size_t> order;
+    return build_rows(frame, true, [&](column_builder& to, std::size_t row) {
+      const auto flag = [&](std::size_t argument) {
+        return reader<std::uint8_t>(frame.arguments[argument])[row] != 0;
+      };
+      const bool ascends = count < 2 || flag(1);
+      const bool nulls_first = count < 3 ? ascends : flag(2);
+      const auto& elements = arrays.elements();
+      order.clear();
+      for (auto i = arrays[row].begin; i < arrays[row].end; ++i)
+        order.push_back(i);
+      std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+        const bool is_left_null = elements.is_null(left);
+        const bool is_right_null = elements.is_null(right);
+        if (is_left_null || is_right_null)
+          return is_left_null != is_right_null && is_left_null == nulls_first;
+        const auto compared = compare_values(elements, left, elements, right);
+        return ascends ? compared < 0 : compared > 0;
+      });
+      to.begin_list();
+      for (const auto i : order)
+        any_reader::append_to(elements, i, to.child(0));
       to.end_list();
     });
   });
@@ -260,16 +325,20 @@ result<kernel> make_join(const kernel_request& request) {
 }
 
 constexpr kernel_entry entries[] = {
-    {"ARRAY_APPEND", ".e", make_append, false},
+    {"ARRAY_APPEND", ".e", make_append<false>, false},
     {"ARRAY_CONCAT", "r", make_joined<false>},
     {"ARRAY_CONTAINS", ".e", make_contains, false},
     {"ARRAY_DISTINCT", ".", make_distinct},
+    {"ARRAY_EXCEPT", "r", make_selected<false>},
+    {"ARRAY_INTERSECT", "r", make_selected<true>},
     {"ARRAY_JOIN", ".s", make_join},
     {"ARRAY_MAX", ".", make_extreme_element<-1>},
     {"ARRAY_MIN", ".", make_extreme_element<1>},
     {"ARRAY_POSITION", ".e", make_position, false},
+    {"ARRAY_PREPEND", ".e", make_append<true>, false},
     {"ARRAY_REMOVE", ".e", make_remove, false},
     {"ARRAY_REVERSE", ".", make_reverse},
+    {"ARRAY_SORT", ".", make_sort},
     {"ARRAY_SLICE", ".i", make_slice},
     {"ARRAY_UNION", "r", make_joined<true>},
 };

@@ -1,4 +1,5 @@
 #include "libgraph/expression/kernel/cast.hpp"
+#include "libgraph/expression/kernel/lenient_time.hpp"
 #include "libgraph/expression/kernel/map.hpp"
 #include "libgraph/expression/kernel/time_zone.hpp"
 #include "libgraph/expression/kernel/utf8.hpp"
@@ -109,23 +110,15 @@ kernel parsing_decimal(const kernel_request& request) {
 
 std::optional<parsed_timestamp> parse_point(std::string_view text, const time_zone& zone,
                                             bool is_instant) {
-  auto read = parse_timestamp(text);
-  if (!read || (read->offset_seconds && !is_instant))
+  auto read = read_point(text);
+  if (!read && is_instant)
+    read = parse_timestamp(text);
+  if (!read)
     return std::nullopt;
   if (is_instant)
     read->seconds =
         read->offset_seconds ? read->seconds - *read->offset_seconds : zone.to_utc(read->seconds);
   return read;
-}
-
-std::optional<std::int32_t> parse_day(std::string_view text) {
-  if (const auto day = parse_date(text))
-    return day;
-  const auto point = parse_timestamp(text);
-  if (!point)
-    return std::nullopt;
-  const auto second = point->seconds;
-  return static_cast<std::int32_t>(second / 86'400 - (second % 86'400 < 0 ? 1 : 0));
 }
 
 kernel parsing_point(const kernel_request& request) {
@@ -187,7 +180,7 @@ result<kernel> make_cast_from_text(const kernel_request& request) {
   case type_root::decimal:
     return parsing_decimal(request);
   case type_root::date:
-    return parsing<std::int32_t>(request, parse_day);
+    return parsing<std::int32_t>(request, read_date);
   case type_root::time:
     return parsing<std::int32_t>(request, parse_time);
   case type_root::timestamp:

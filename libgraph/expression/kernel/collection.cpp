@@ -2,6 +2,8 @@
 #include "libgraph/expression/kernel/nested_access.hpp"
 #include "libgraph/expression/kernel/utf8.hpp"
 
+#include <algorithm>
+
 // What makes arrays, maps, multisets and rows, and takes them apart.
 namespace headrace::graph {
 namespace {
@@ -216,6 +218,94 @@ result<kernel> make_map_side(const kernel_request& request) {
   });
 }
 
+/// Each entry as a row of key and value.
+result<kernel> make_entries(const kernel_request& request) {
+  if (request.arguments.size() != 1 || request.arguments[0].root() != type_root::map ||
+      request.type.root() != type_root::array || request.type.child(0).root() != type_root::row)
+    return unfit(request);
+  return kernel([](kernel_frame& frame) {
+    const list_reader maps(frame.arguments[0]);
+    return build_rows(frame, true, [&](column_builder& to, std::size_t row) {
+      const auto range = maps[row];
+      to.begin_list();
+      for (auto i = range.begin; i < range.end; ++i) {
+        auto& entry = to.child(0);
+        any_reader::append_to(maps.elements(), i, entry.child(0));
+        any_reader::append_to(maps.entry_values(), i, entry.child(1));
+        entry.end_row();
+      }
+      to.end_list();
+    });
+  });
+}
+
+/// Of equal keys the last value stays.
+result<kernel> make_map_of_arrays(const kernel_request& request) {
+  if (request.arguments.size() != 2 || request.type.root() != type_root::map ||
+      request.arguments[0].root() != type_root::array ||
+      request.arguments[1].root() != type_root::array)
+    return unfit(request);
+  return kernel([](kernel_frame& frame) {
+    const list_reader keys(frame.arguments[0]);
+    const list_reader values(frame.arguments[1]);
+    return build_rows(frame, true, [&](column_builder& to, std::size_t row) {
+      const auto key_range = keys[row];
+      const auto value_range = values[row];
+      if (key_range.size() != value_range.size())
+        frame.fail("as many values are wanted as keys", std::to_string(value_range.size()));
+      const auto size = std::min(key_range.size(), value_range.size());
+      to.begin_list();
+      for (std::size_t i = 0; i < size; ++i) {
+        bool comes_again = false;
+        for (auto later = i + 1; later < size; ++later)
+          comes_again |= are_equal_keys(keys.elements(), key_range.begin + i, keys.elements(),
+                                        key_range.begin + later);
+        if (comes_again)
+          continue;
+        any_reader::append_to(keys.elements(), key_range.begin + i, to.child(0));
+        any_reader::append_to(values.elements(), value_range.begin + i, to.child(1));
+      }
+      to.end_list();
+    });
+  });
+}
+
+/// The entries of all maps; of equal keys that of the last map stays.
+result<kernel> make_map_union(const kernel_request& request) {
+  if (request.type.root() != type_root::map || request.arguments.empty())
+    return unfit(request);
+  for (const auto& each : request.arguments)
+    if (each.root() != type_root::map ||
+        each.child(0).physical() != request.type.child(0).physical() ||
+        each.child(1).physical() != request.type.child(1).physical())
+      return unfit(request);
+  return kernel([](kernel_frame& frame) {
+    std::vector<list_reader> maps;
+    for (const auto& each : frame.arguments)
+      maps.emplace_back(each);
+    return build_rows(frame, true, [&](column_builder& to, std::size_t row) {
+      const auto comes_again = [&](std::size_t map, std::size_t key) {
+        for (auto later = map + 1; later < maps.size(); ++later)
+          for (auto i = maps[later][row].begin; i < maps[later][row].end; ++i)
+            if (are_equal_keys(maps[map].elements(), key, maps[later].elements(), i))
+              return true;
+        return false;
+      };
+      to.begin_list();
+      for (std::size_t map = 0; map < maps.size(); ++map) {
+        const auto range = maps[map][row];
+        for (auto i = range.begin; i < range.end; ++i) {
+          if (comes_again(map, i))
+            continue;
+          any_reader::append_to(maps[map].elements(), i, to.child(0));
+          any_reader::append_to(maps[map].entry_values(), i, to.child(1));
+        }
+      }
+      to.end_list();
+    });
+  });
+}
+
 /// Calls `see` for each part between separators; an empty separator parts code points.
 template <class See>
 void split_text(std::string_view from, std::string_view separator, See see) {
@@ -266,8 +356,9 @@ result<kernel> make_text_map(const kernel_request& request) {
     return build_rows(frame, true, [&](column_builder& to, std::size_t row) {
       const auto sign = count == 3 ? signs[row] : std::string_view("=");
       parts.clear();
-      split_text(texts[row], count == 3 ? between[row] : std::string_view(","),
-                 [&](std::string_view part) { parts.push_back(part); });
+      if (!texts[row].empty())
+        split_text(texts[row], count == 3 ? between[row] : std::string_view(","),
+                   [&](std::string_view part) { parts.push_back(part); });
       const auto key_of = [&](std::string_view part) { return part.substr(0, part.find(sign)); };
       to.begin_list();
       for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -294,6 +385,9 @@ constexpr kernel_entry entries[] = {
     {"ELEMENT", ".", make_element, true, true},
     {"ITEM", ".", make_item},
     {"MAP", ".", make_map, false},
+    {"MAP_ENTRIES", ".", make_entries},
+    {"MAP_FROM_ARRAYS", ".", make_map_of_arrays, true, true},
+    {"MAP_UNION", "r", make_map_union},
     {"MAP_KEYS", ".", make_map_side<0>},
     {"MAP_VALUES", ".", make_map_side<1>},
     {"MULTISET", ".", make_multiset, false},

@@ -309,9 +309,16 @@ std::optional<std::size_t> date_pattern::parse_items(std::size_t from, std::size
 }
 
 std::optional<int128> date_pattern::parse(std::string_view text) const {
+  return parse(text, false);
+}
+std::optional<int128> date_pattern::parse_begin(std::string_view text) const {
+  return parse(text, true);
+}
+
+std::optional<int128> date_pattern::parse(std::string_view text, bool may_go_on) const {
   fields read;
   const auto end = parse_items(0, items_.size(), text, 0, read);
-  if (!end || *end != text.size())
+  if (!end || (*end != text.size() && !may_go_on))
     return std::nullopt;
   std::int64_t days = 0;
   if (read.day_of_year > 0) {
@@ -320,9 +327,8 @@ std::optional<int128> date_pattern::parse(std::string_view text) const {
     days = to_days({read.year, 1, 1}) + read.day_of_year - 1;
   } else {
     const auto month = static_cast<std::int32_t>(read.month);
-    if (read.day > days_of_month(read.year, month))
-      return std::nullopt;
-    days = to_days({read.year, month, static_cast<std::int32_t>(read.day)});
+    const auto day = std::min(static_cast<std::int32_t>(read.day), days_of_month(read.year, month));
+    days = to_days({read.year, month, day});
   }
   auto hour = read.hour;
   if (read.half_day_hour >= 0)

@@ -20,9 +20,12 @@ public:
 
   /// Writes a point: nanoseconds since 1970 by the clock that is shown.
   void format(int128 nanos, std::string& out) const;
-  /// Reads the whole text; what the pattern leaves out is that of 1970-01-01 00:00:00. Nothing when
-  /// it does not follow the pattern or names no day.
+  /// Reads the text; what the pattern leaves out is that of 1970-01-01 00:00:00. A day up to the
+  /// 31st that the month has not is its last one. Nothing when the text does not follow the
+  /// pattern, or goes on behind it.
   std::optional<int128> parse(std::string_view text) const;
+  /// The same of a text that may go on.
+  std::optional<int128> parse_begin(std::string_view text) const;
 
 private:
   struct item {
@@ -32,6 +35,7 @@ private:
   };
   struct fields;
 
+  std::optional<int128> parse(std::string_view text, bool may_go_on) const;
   std::optional<std::size_t> parse_items(std::size_t from, std::size_t to, std::string_view text,
                                          std::size_t at, fields& into) const;
   bool parse_item(const item& wanted, std::string_view text, std::size_t& at, fields& into,

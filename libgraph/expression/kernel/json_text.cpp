@@ -1,7 +1,12 @@
 #include "libgraph/expression/kernel/function_kernel.hpp"
+#include "libgraph/expression/kernel/json_document.hpp"
 #include "libgraph/expression/kernel/utf8.hpp"
 #include "libgraph/expression/kernel/value_printer.hpp"
 #include "libgraph/types/value_text.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
 
 // Texts as JSON and back.
 namespace headrace::graph {
@@ -12,29 +17,29 @@ using text = std::string_view;
 constexpr text escaped_letters = "\"\\/\b\f\n\r\t";
 constexpr text escapes = "\"\\/bfnrt";
 
-/// @param escapes_slash  '/' as "\/": allowed in JSON, not needed
-void append_quoted(text from, bool escapes_slash, std::string& out) {
+void append_escaped(char32_t unit, std::string& out) {
   constexpr text digits = "0123456789abcdef";
-  out += '"';
-  for (const char each : from) {
-    const auto at = escaped_letters.find(each);
-    const auto byte = static_cast<unsigned char>(each);
-    if (at != text::npos && (each != '/' || escapes_slash)) {
-      out += '\\';
-      out += escapes[at];
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += digits[byte >> 4U];
-      out += digits[byte & 15U];
-    } else {
-      out += each;
-    }
-  }
-  out += '"';
+  out += "\\u";
+  for (int shift = 12; shift >= 0; shift -= 4)
+    out += digits[unit >> static_cast<unsigned>(shift) & 15U];
 }
 
+/// What is not ASCII is escaped, too (beyond the first 65,536 code points as two halves), and '/'.
 bool quote(text_result& out, text from) {
-  append_quoted(from, true, out.text);
+  std::string quoted;
+  append_json_text(from, quoted);
+  for (text rest = quoted; !rest.empty();) {
+    const auto point = take_point(rest);
+    if (point < 0x80) {
+      out.text += point == '/' ? "\\" : "";
+      out.text += static_cast<char>(point);
+    } else if (point < 0x10000) {
+      append_escaped(point, out.text);
+    } else {
+      append_escaped(0xD800 + ((point - 0x10000) >> 10U), out.text);
+      append_escaped(0xDC00 + ((point - 0x10000) & 0x3FFU), out.text);
+    }
+  }
   return true;
 }
 
@@ -99,30 +104,50 @@ bool unquote(text_result& out, text from) {
   return true;
 }
 
-void append_json(const column& values, std::size_t row, const time_zone& zone, std::string& out);
+void append_value(const column& values, std::size_t row, const time_zone& zone, std::string& out);
+
+void append_items(const column& values, std::size_t row, const time_zone& zone, std::string& out) {
+  const auto* offsets = values.values<std::int32_t>() + row;
+  out += '[';
+  for (auto i = offsets[0]; i < offsets[1]; ++i) {
+    out += i > offsets[0] ? "," : "";
+    append_value(values.child(0), static_cast<std::size_t>(i), zone, out);
+  }
+  out += ']';
+}
+
+/// Members by their names; `append(place)` writes the value of one.
+template <class Append>
+void append_members(std::vector<std::pair<std::string, std::size_t>>& members, std::string& out,
+                    Append append) {
+  std::stable_sort(members.begin(), members.end(),
+                   [](const auto& left, const auto& right) { return left.first < right.first; });
+  out += '{';
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    out += i > 0 ? "," : "";
+    append_json_text(members[i].first, out);
+    out += ':';
+    append(members[i].second);
+  }
+  out += '}';
+}
 
 void append_entries(const column& values, std::size_t row, const time_zone& zone,
                     std::string& out) {
-  const bool is_list = values.type().physical() == physical_type::list;
   const auto* offsets = values.values<std::int32_t>() + row;
-  std::string key;
-  out += is_list ? '[' : '{';
+  std::vector<std::pair<std::string, std::size_t>> members;
   for (auto i = offsets[0]; i < offsets[1]; ++i) {
     const auto at = static_cast<std::size_t>(i);
-    out += i > offsets[0] ? "," : "";
-    if (!is_list) {
-      key.clear();
-      if (!values.child(0).is_null(at))
-        append_cast_text(values.child(0), at, zone, key);
-      append_quoted(key, false, out);
-      out += ':';
-    }
-    append_json(values.child(is_list ? 0 : 1), at, zone, out);
+    auto& [key, place] = members.emplace_back();
+    place = at;
+    if (!values.child(0).is_null(at))
+      append_cast_text(values.child(0), at, zone, key);
   }
-  out += is_list ? ']' : '}';
+  append_members(members, out,
+                 [&](std::size_t at) { append_value(values.child(1), at, zone, out); });
 }
 
-void append_json(const column& values, std::size_t row, const time_zone& zone, std::string& out) {
+void append_value(const column& values, std::size_t row, const time_zone& zone, std::string& out) {
   if (values.is_null(row)) {
     out += "null";
     return;
@@ -137,10 +162,18 @@ void append_json(const column& values, std::size_t row, const time_zone& zone, s
   case type_root::integer:
   case type_root::bigint:
   case type_root::decimal:
-  case type_root::float_:
-  case type_root::double_:
     append_cast_text(values, row, zone, out);
     return;
+  case type_root::float_:
+  case type_root::double_: {
+    std::string shown;
+    append_cast_text(values, row, zone, shown);
+    if (shown.find_first_of("Ny") == shown.npos)
+      append_json_number(shown, out);
+    else
+      append_json_text(shown, out); // NaN and Infinity are no numbers of JSON
+    return;
+  }
   case type_root::binary:
   case type_root::varbinary:
     out += '"';
@@ -148,24 +181,24 @@ void append_json(const column& values, std::size_t row, const time_zone& zone, s
     out += '"';
     return;
   case type_root::array:
+    append_items(values, row, zone, out);
+    return;
   case type_root::map:
   case type_root::multiset:
     append_entries(values, row, zone, out);
     return;
-  case type_root::row:
-    out += '{';
-    for (std::size_t i = 0; i < type.child_count(); ++i) {
-      out += i > 0 ? "," : "";
-      append_quoted(type.fields()[i].name, false, out);
-      out += ':';
-      append_json(values.child(i), row, zone, out);
-    }
-    out += '}';
+  case type_root::row: {
+    std::vector<std::pair<std::string, std::size_t>> members;
+    for (std::size_t i = 0; i < type.child_count(); ++i)
+      members.emplace_back(type.fields()[i].name, i);
+    append_members(members, out,
+                   [&](std::size_t i) { append_value(values.child(i), row, zone, out); });
     return;
+  }
   default: {
     std::string shown;
     append_cast_text(values, row, zone, shown);
-    append_quoted(shown, false, out);
+    append_json_text(shown, out);
   }
   }
 }
@@ -185,14 +218,82 @@ result<kernel> make_json_string(const kernel_request& request) {
         return;
       }
       made.clear();
-      append_json(*from.values, from.is_constant ? 0 : row, *zone, made);
+      append_value(*from.values, from.is_constant ? 0 : row, *zone, made);
       writer.put(row, made);
     });
     return writer.finish(frame.type, frame.rows.total, validity.finish());
   });
 }
 
+/// What one value of JSON_OBJECT and JSON_ARRAY is appended as, by its letter: 'j' is JSON already,
+/// 't' a text that must be.
+bool append_part(char letter, const operand& from, std::size_t row, const time_zone& zone,
+                 json_document& document, kernel_frame& frame, std::string& out) {
+  const auto at = from.is_constant ? 0 : row;
+  if (letter == 'v' || from.values->is_null(at)) {
+    append_value(*from.values, at, zone, out);
+    return true;
+  }
+  const auto json = from.values->string_at(at);
+  if (letter == 't' && !document.parse(json)) {
+    frame.fail("no JSON", json);
+    return false;
+  }
+  if (letter == 't')
+    document.append_json(0, out);
+  else
+    out += json;
+  return true;
+}
+
+/// First the letters of the binder (libgraph/sql/bind/bind_json.cpp), then values, each behind its
+/// key when it is an object.
+template <bool IsObject>
+result<kernel> make_json(const kernel_request& request) {
+  constexpr std::size_t step = IsObject ? 2 : 1;
+  if (request.arguments.empty() || request.constants[0] == nullptr)
+    return unfit(request);
+  const std::string letters(request.constants[0]->string_at(0));
+  if (request.arguments.size() != 1 + (letters.size() - 1) * step)
+    return unfit(request);
+  return kernel([letters, zone = request.zone,
+                 document = std::make_shared<json_document>()](kernel_frame& frame) {
+    text_writer writer(frame);
+    std::string made;
+    std::vector<std::size_t> order(letters.size() - 1);
+    std::iota(order.begin(), order.end(), 1);
+    const auto key = [&](std::size_t i, std::size_t row) {
+      return reader<text>(frame.arguments[i * step - 1])[row];
+    };
+    for_each_row(frame.rows, [&](std::size_t row) {
+      // Members come by their names.
+      if (IsObject)
+        std::stable_sort(order.begin(), order.end(), [&](std::size_t left, std::size_t right) {
+          return key(left, row) < key(right, row);
+        });
+      made = IsObject ? '{' : '[';
+      for (const auto i : order) {
+        const auto& value = frame.arguments[i * step];
+        const bool is_null = value.values->is_null(value.is_constant ? 0 : row);
+        if (is_null && letters[0] == 'A')
+          continue;
+        made += made.size() > 1 ? "," : "";
+        if (IsObject) {
+          append_json_text(key(i, row), made);
+          made += ':';
+        }
+        append_part(letters[i], value, row, *zone, *document, frame, made);
+      }
+      made += IsObject ? '}' : ']';
+      writer.put(row, made);
+    });
+    return writer.finish(frame.type, frame.rows.total, nullptr);
+  });
+}
+
 constexpr kernel_entry entries[] = {
+    {"JSON_ARRAY", ".", make_json<false>, false, true},
+    {"JSON_OBJECT", ".", make_json<true>, false, true},
     {"JSON_QUOTE", "s", text_of<quote>},
     {"JSON_STRING", ".", make_json_string},
     {"JSON_UNQUOTE", "s", text_of<unquote>},

@@ -128,6 +128,7 @@ std::span<const kernel_entry> math_kernels();
 std::span<const kernel_entry> text_part_kernels();
 std::span<const kernel_entry> text_made_kernels();
 std::span<const kernel_entry> text_code_kernels();
+std::span<const kernel_entry> text_format_kernels();
 std::span<const kernel_entry> pattern_kernels();
 std::span<const kernel_entry> time_part_kernels();
 std::span<const kernel_entry> time_text_kernels();
@@ -135,6 +136,7 @@ std::span<const kernel_entry> now_kernels();
 std::span<const kernel_entry> array_kernels();
 std::span<const kernel_entry> collection_kernels();
 std::span<const kernel_entry> chance_kernels();
+std::span<const kernel_entry> json_search_kernels();
 std::span<const kernel_entry> json_text_kernels();
 
 } // namespace headrace::graph

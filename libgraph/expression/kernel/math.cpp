@@ -26,7 +26,8 @@ double degrees(double x) { return x * (180 / std::numbers::pi); }
 double exp(double x) { return std::exp(x); }
 double ln(double x) { return std::log(x); }
 double log10(double x) { return std::log10(x); }
-double log2(double x) { return std::log2(x); }
+/// As the quotient of two natural logarithms, to the last digit as Flink has it.
+double log2(double x) { return std::log(x) / std::log(2.0); }
 double radians(double x) { return x * (std::numbers::pi / 180); }
 double sin(double x) { return std::sin(x); }
 double sinh(double x) { return std::sinh(x); }

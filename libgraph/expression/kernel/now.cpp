@@ -36,6 +36,17 @@ result<kernel> make_today(const kernel_request& request) {
   });
 }
 
+/// The seconds of the day.
+result<kernel> make_time_of_day(const kernel_request& request) {
+  if (!request.arguments.empty() || request.type.root() != type_root::time)
+    return unfit(request);
+  return kernel([zone = request.zone](kernel_frame& frame) {
+    const auto millis = floor_modulo(zone->local_millis(frame.now_ms), millis_per_day);
+    const auto value = static_cast<std::int32_t>(millis - millis % 1'000);
+    return map_rows<std::int32_t>(frame, [&] { return value; });
+  });
+}
+
 /// The watermark, as a value of the argument's type; NULL before the first.
 result<kernel> make_watermark(const kernel_request& request) {
   if (request.arguments.size() != 1 || request.type.physical() != physical_type::int64)
@@ -53,8 +64,10 @@ result<kernel> make_watermark(const kernel_request& request) {
 constexpr kernel_entry entries[] = {
     {"CURRENT_DATE", "", make_today, true, false, true},
     {"CURRENT_ROW_TIMESTAMP", "", make_now, true, false, true},
+    {"CURRENT_TIME", "", make_time_of_day, true, false, true},
     {"CURRENT_TIMESTAMP", "", make_now, true, false, true},
     {"CURRENT_WATERMARK", ".", make_watermark, false, false, true},
+    {"LOCALTIME", "", make_time_of_day, true, false, true},
     {"LOCALTIMESTAMP", "", make_local_now, true, false, true},
     {"NOW", "", make_now, true, false, true},
     {"PROCTIME", "", make_now, true, false, true},

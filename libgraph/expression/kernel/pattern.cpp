@@ -1,5 +1,6 @@
 #include "libgraph/expression/kernel/like_pattern.hpp"
 #include "libgraph/expression/kernel/map.hpp"
+#include "libgraph/expression/kernel/nested_access.hpp"
 #include "libgraph/expression/kernel/utf8.hpp"
 
 #include <re2/re2.h>
@@ -120,7 +121,8 @@ result<kernel> make_regexp(const kernel_request& request) {
           const auto* pattern = memory->find(wanted);
           if (pattern == nullptr)
             return std::nullopt;
-          return static_cast<std::uint8_t>(re2::RE2::PartialMatch(piece_of(value), *pattern));
+          return static_cast<std::uint8_t>(!wanted.empty() &&
+                                           re2::RE2::PartialMatch(piece_of(value), *pattern));
         });
   });
 }
@@ -162,16 +164,10 @@ result<kernel> make_regexp_extract(const kernel_request& request) {
   });
 }
 
-/// Java's replacement as RE2's: $1 is a group, a backslash takes the next letter as it is.
-std::string rewrite_of(text java) {
+/// A text that stands for itself, as a replacement of RE2's.
+std::string rewrite_of(text by) {
   std::string out;
-  for (std::size_t i = 0; i < java.size(); ++i) {
-    if (java[i] == '$' && i + 1 < java.size() && java[i + 1] >= '0' && java[i + 1] <= '9') {
-      out += '\\';
-      out += java[++i];
-      continue;
-    }
-    const char letter = java[i] == '\\' && i + 1 < java.size() ? java[++i] : java[i];
+  for (const char letter : by) {
     if (letter == '\\')
       out += '\\';
     out += letter;
@@ -184,19 +180,103 @@ result<kernel> make_regexp_replace(const kernel_request& request) {
     return unfit(request);
   HEADRACE_CHECK(check_pattern(request));
   return kernel([memory = std::make_shared<pattern_memory>()](kernel_frame& frame) {
-    return map_text<text, text, text>(frame,
-                                      [&](text_result& out, text value, text wanted, text by) {
-                                        const auto* pattern = memory->find(wanted);
-                                        if (pattern == nullptr)
-                                          return false;
-                                        const auto rewrite = rewrite_of(by);
-                                        std::string problem;
-                                        if (!pattern->CheckRewriteString(rewrite, &problem))
-                                          return false;
-                                        out.text = value;
-                                        re2::RE2::GlobalReplace(&out.text, *pattern, rewrite);
-                                        return true;
-                                      });
+    return map_text<text, text, text>(
+        frame, [&](text_result& out, text value, text wanted, text by) {
+          const auto* pattern = memory->find(wanted);
+          if (pattern == nullptr)
+            return false;
+          out.text = value;
+          re2::RE2::GlobalReplace(&out.text, *pattern, rewrite_of(by));
+          return true;
+        });
+  });
+}
+
+/// Calls `see(match)` with the groups of each match that does not overlap the one before, until it
+/// says false.
+template <class See>
+void for_each_match(const re2::RE2& pattern, text value, std::vector<re2::StringPiece>& groups,
+                    See see) {
+  groups.assign(static_cast<std::size_t>(pattern.NumberOfCapturingGroups()) + 1, {});
+  for (std::size_t at = 0; at <= value.size();) {
+    if (!pattern.Match(piece_of(value), at, value.size(), re2::RE2::UNANCHORED, groups.data(),
+                       static_cast<int>(groups.size())) ||
+        !see())
+      return;
+    const auto begin = static_cast<std::size_t>(groups[0].data() - value.data());
+    at = begin + groups[0].size();
+    if (groups[0].empty())
+      at += at < value.size() ? front_point(value.substr(at)).size() : 1;
+  }
+}
+
+result<kernel> make_regexp_count(const kernel_request& request) {
+  if (!are_texts(request, 2, 2))
+    return unfit(request);
+  HEADRACE_CHECK(check_pattern(request));
+  return kernel([memory = std::make_shared<pattern_memory>()](kernel_frame& frame) {
+    std::vector<re2::StringPiece> groups;
+    return map_rows<std::int32_t, text, text>(
+        frame, [&](text value, text wanted) -> std::optional<std::int32_t> {
+          const auto* pattern = memory->find(wanted);
+          if (pattern == nullptr)
+            return std::nullopt;
+          std::int32_t out = 0;
+          for_each_match(*pattern, value, groups, [&] {
+            ++out;
+            return true;
+          });
+          return out;
+        });
+  });
+}
+
+/// Where the first match begins, in code points from 1; 0: nowhere.
+result<kernel> make_regexp_place(const kernel_request& request) {
+  if (!are_texts(request, 2, 2))
+    return unfit(request);
+  HEADRACE_CHECK(check_pattern(request));
+  return kernel([memory = std::make_shared<pattern_memory>()](kernel_frame& frame) {
+    return map_rows<std::int32_t, text, text>(
+        frame, [&](text value, text wanted) -> std::optional<std::int32_t> {
+          const auto* pattern = memory->find(wanted);
+          if (pattern == nullptr)
+            return std::nullopt;
+          re2::StringPiece match;
+          if (!pattern->Match(piece_of(value), 0, value.size(), re2::RE2::UNANCHORED, &match, 1))
+            return 0;
+          const auto before = static_cast<std::size_t>(match.data() - value.data());
+          return static_cast<std::int32_t>(count_points(value.substr(0, before))) + 1;
+        });
+  });
+}
+
+/// A group of each match, the first one unless a third argument says which.
+result<kernel> make_regexp_extract_all(const kernel_request& request) {
+  const auto count = request.arguments.size();
+  if (count < 2 || count > 3 || request.arguments[0].physical() != physical_type::string ||
+      request.arguments[1].physical() != physical_type::string ||
+      (count == 3 && request.arguments[2].physical() != physical_type::int32))
+    return unfit(request);
+  HEADRACE_CHECK(check_pattern(request));
+  return kernel([count, memory = std::make_shared<pattern_memory>()](kernel_frame& frame) {
+    const reader<text> values(frame.arguments[0]);
+    const reader<text> patterns(frame.arguments[1]);
+    std::vector<re2::StringPiece> groups;
+    return build_rows(frame, true, [&](column_builder& to, std::size_t row) {
+      const auto* pattern = memory->find(patterns[row]);
+      const auto group = count == 3 ? reader<std::int32_t>(frame.arguments[2])[row] : 1;
+      if (pattern == nullptr || group < 0 || group > pattern->NumberOfCapturingGroups()) {
+        to.append_null();
+        return;
+      }
+      to.begin_list();
+      for_each_match(*pattern, values[row], groups, [&] {
+        to.child(0).append_string(text_of(groups[static_cast<std::size_t>(group)]));
+        return true;
+      });
+      to.end_list();
+    });
   });
 }
 
@@ -270,7 +350,11 @@ constexpr kernel_entry entries[] = {
     {"LIKE", "s", make_like, true, true},
     {"SIMILAR TO", "s", make_similar, true, true},
     {"REGEXP", "s", make_regexp},
+    {"REGEXP_COUNT", "s", make_regexp_count},
     {"REGEXP_EXTRACT", "ssi", make_regexp_extract},
+    {"REGEXP_EXTRACT_ALL", "ssi", make_regexp_extract_all},
+    {"REGEXP_INSTR", "s", make_regexp_place},
+    {"REGEXP_SUBSTR", "s", make_regexp_extract},
     {"REGEXP_REPLACE", "s", make_regexp_replace},
 };
 

@@ -1,4 +1,5 @@
 #include "libgraph/expression/kernel/function_kernel.hpp"
+#include "libgraph/expression/kernel/utf8.hpp"
 #include "libgraph/types/value_text.hpp"
 #include "libactors/base/digest.hpp"
 
@@ -126,6 +127,37 @@ bool url_decode(text_result& out, text from) {
     out.text.push_back(static_cast<char>(*high << 4U | *low));
     i += 2;
   }
+  std::string readable;
+  append_as_utf8(out.text, readable);
+  out.text = std::move(readable);
+  return true;
+}
+
+/// An address of one to four numbers, the last one for all bytes that are left; nothing for another
+/// text.
+std::optional<std::int64_t> number_of_address(text from) {
+  std::int64_t out = 0;
+  for (int left = 4; left > 0; --left) {
+    const auto end = std::min(from.find('.'), from.size());
+    const auto part = parse_integer<std::int64_t>(from.substr(0, end));
+    const bool is_last = end == from.size();
+    const auto limit = std::int64_t{1} << (is_last ? 8 * left : 8);
+    if (!part || from[0] == '-' || from[0] == '+' || *part >= limit)
+      return std::nullopt;
+    if (is_last)
+      return out + *part;
+    out += *part << (8 * (left - 1));
+    from.remove_prefix(end + 1);
+  }
+  return std::nullopt;
+}
+bool address_of_number(text_result& out, std::int64_t value) {
+  if (value < 0 || value > 0xFFFFFFFF)
+    return false;
+  for (int shift = 24; shift >= 0; shift -= 8) {
+    append_integer(value >> shift & 0xFF, out.text);
+    out.text += shift > 0 ? "." : "";
+  }
   return true;
 }
 
@@ -227,6 +259,8 @@ constexpr kernel_entry entries[] = {
     {"FROM_BASE64", "s", text_of<from_base64>, true, true},
     {"HEX", "h", text_of<hex_of_number, hex_of_text>},
     {"BIN", "l", text_of<binary_of_number>},
+    {"INET_ATON", "s", value_of<number_of_address>},
+    {"INET_NTOA", "l", text_of<address_of_number>},
     {"UNHEX", "s", text_of<bytes_of_hex>},
     {"URL_ENCODE", "s", text_of<url_encode>},
     {"URL_DECODE", "s", text_of<url_decode>},

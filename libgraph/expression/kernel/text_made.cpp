@@ -33,14 +33,27 @@ bool change_case(text_result& out, text from) {
     }
     return true;
   }
-  while (!from.empty())
-    append_point_utf8(Change(take_point(from)), out.text);
+  constexpr char32_t sharp_s = 0xDF; // has no capital of one letter
+  while (!from.empty()) {
+    const auto point = take_point(from);
+    if (point == sharp_s && Change == to_capital)
+      out.text += "SS";
+    else
+      append_point_utf8(Change(point), out.text);
+  }
   return true;
 }
 
+/// By Unicode's blocks: signs, punctuation and symbols that are not ASCII are no letters.
 bool is_letter_or_digit(char32_t point) {
-  return (point >= '0' && point <= '9') || (point >= 'a' && point <= 'z') ||
-         (point >= 'A' && point <= 'Z') || point >= 0xAA;
+  if (point < 0x80)
+    return (point >= '0' && point <= '9') || (point >= 'a' && point <= 'z') ||
+           (point >= 'A' && point <= 'Z');
+  if (point < 0xC0)
+    return point == 0xAA || point == 0xB5 || point == 0xBA;
+  const auto is_in = [&](char32_t first, char32_t last) { return point >= first && point <= last; };
+  return point != 0xD7 && point != 0xF7 && !is_in(0x2000, 0x2BFF) && !is_in(0x2E00, 0x303F) &&
+         !is_in(0xE000, 0xF8FF) && !is_in(0xFE00, 0xFE0F) && !is_in(0x1F000, 0x1FAFF);
 }
 
 bool capitalize_words(text_result& out, text from) {
@@ -212,6 +225,48 @@ result<kernel> make_join(const kernel_request& request) {
   });
 }
 
+/// Each code point of the second text becomes that at its place in the third, or goes; NULLs there
+/// are empty texts.
+result<kernel> make_translate(const kernel_request& request) {
+  if (request.arguments.size() != 3)
+    return unfit(request);
+  for (const auto& each : request.arguments)
+    if (each.physical() != physical_type::string)
+      return unfit(request);
+  return kernel([](kernel_frame& frame) {
+    const reader<text> from(frame.arguments[0]);
+    const reader<text> wanted(frame.arguments[1]);
+    const reader<text> by(frame.arguments[2]);
+    text_writer writer(frame);
+    validity_writer validity(frame);
+    std::string made;
+    for_each_row(frame.rows, [&](std::size_t row) {
+      if (from.is_null(row)) {
+        writer.put_empty(row);
+        validity.set_null(row);
+        return;
+      }
+      const auto old = wanted.is_null(row) ? text() : wanted[row];
+      const auto fresh = by.is_null(row) ? text() : by[row];
+      made.clear();
+      for (auto rest = from[row]; !rest.empty();) {
+        const auto point = front_point(rest);
+        rest.remove_prefix(point.size());
+        const auto at = old.find(point);
+        if (at == text::npos) {
+          made += point;
+          continue;
+        }
+        const auto begin = byte_of_point(fresh, count_points(old.substr(0, at)));
+        if (begin < fresh.size())
+          made += front_point(fresh.substr(begin));
+      }
+      writer.put(row, made);
+    });
+    return writer.finish(frame.type, frame.rows.total, validity.finish());
+  });
+}
+
 template <bool (*Holds)(text)>
 result<kernel> make_check(const kernel_request& request) {
   if (request.arguments.size() != 1 || request.arguments[0].physical() != physical_type::string)
@@ -254,6 +309,7 @@ constexpr kernel_entry entries[] = {
     {"||", "s", make_concat},
     {"CONCAT", "s", make_concat},
     {"CONCAT_WS", "s", make_join, false},
+    {"TRANSLATE", "s", make_translate, false},
     {"CHR", "l", text_of<letter_of>},
     {"IS_ALPHA", "s", make_check<is_alpha>, false},
     {"IS_DIGIT", "s", make_check<is_digit>, false},

@@ -69,20 +69,21 @@ text trim(text side, text set, text from) {
 }
 text trim_spaces(text side, text from) { return trim(side, " ", from); }
 
-/// Where `wanted` begins behind `from` code points, counted from 1; 0: nowhere.
+text trim_both(text from, text set) { return trim_right(trim_left(from, set), set); }
+text trim_both_spaces(text from) { return trim_both(from, " "); }
+
+std::uint8_t starts_with(text from, text begin) { return from.starts_with(begin) ? 1 : 0; }
+std::uint8_t ends_with(text from, text end) { return from.ends_with(end) ? 1 : 0; }
+
+/// Where `wanted` begins at the code point `from` or behind it, counted from 1; 0: nowhere.
 std::int32_t position_from(text wanted, text in, std::int32_t from) {
-  if (from < 1)
-    return 0;
-  const auto begin = byte_of_point(in, static_cast<std::size_t>(from) - 1);
+  const auto begin = byte_of_point(in, static_cast<std::size_t>(std::max(from, 1)) - 1);
   const auto at = in.find(wanted, begin);
   return at == in.npos ? 0 : static_cast<std::int32_t>(count_points(in.substr(0, at))) + 1;
 }
 std::int32_t position(text wanted, text in) { return position_from(wanted, in, 1); }
 
 std::int32_t in_text(text in, text wanted) { return position(wanted, in); }
-std::int32_t in_text_from(text in, text wanted, std::int32_t from) {
-  return position_from(wanted, in, from);
-}
 /// The n-th occurrence; from a negative start, towards the text's begin.
 std::int32_t in_text_nth(text in, text wanted, std::int32_t from, std::int32_t nth) {
   if (nth < 1 || from == 0)
@@ -102,6 +103,9 @@ std::int32_t in_text_nth(text in, text wanted, std::int32_t from, std::int32_t n
       return last;
   }
   return 0;
+}
+std::int32_t in_text_from(text in, text wanted, std::int32_t from) {
+  return in_text_nth(in, wanted, from, 1);
 }
 
 std::int32_t ascii(text from) { return from.empty() ? 0 : static_cast<signed char>(from[0]); }
@@ -124,6 +128,35 @@ text split_at(text from, text separator, std::int32_t index) {
   return or_empty(from.substr(0, find(from)));
 }
 
+/// One of the values behind the first argument, which is its number from 1; NULL where there is
+/// none.
+result<kernel> make_numbered(const kernel_request& request) {
+  if (request.arguments.size() < 2 || request.arguments[0].physical() != physical_type::int32)
+    return unfit(request);
+  for (const auto& each : request.arguments.subspan(1))
+    if (each.physical() != physical_type::string)
+      return unfit(request);
+  return kernel([](kernel_frame& frame) {
+    const reader<std::int32_t> numbers(frame.arguments[0]);
+    std::vector<reader<text>> values;
+    for (const auto& each : frame.arguments.subspan(1))
+      values.emplace_back(each);
+    text_writer writer(frame);
+    validity_writer validity(frame);
+    for_each_row(frame.rows, [&](std::size_t row) {
+      const auto number = numbers.is_null(row) ? 0 : numbers[row];
+      const auto at = static_cast<std::size_t>(std::max(number, 0)) - 1;
+      if (at < values.size() && !values[at].is_null(row)) {
+        writer.put(row, values[at][row]);
+      } else {
+        writer.put_empty(row);
+        validity.set_null(row);
+      }
+    });
+    return writer.finish(frame.type, frame.rows.total, validity.finish());
+  });
+}
+
 constexpr kernel_entry entries[] = {
     {"CHAR_LENGTH", "s", value_of<length>},
     {"CHARACTER_LENGTH", "s", value_of<length>},
@@ -132,6 +165,10 @@ constexpr kernel_entry entries[] = {
     {"LEFT", "si", view_of<left>},
     {"RIGHT", "si", view_of<right>},
     {"TRIM", "s", view_of<trim, trim_spaces>},
+    {"BTRIM", "s", view_of<trim_both, trim_both_spaces>},
+    {"STARTSWITH", ".", value_of<starts_with>},
+    {"ENDSWITH", ".", value_of<ends_with>},
+    {"ELT", "i.", make_numbered, false},
     {"LTRIM", "s", view_of<trim_left, trim_left_spaces>},
     {"RTRIM", "s", view_of<trim_right, trim_right_spaces>},
     {"POSITION", "ssi", value_of<position, position_from>},

@@ -129,7 +129,7 @@ public:
     if (root_ == type_root::date)
       return static_cast<T>(floor_divide(millis, millis_per_day));
     if (root_ == type_root::time)
-      return static_cast<T>(floor_modulo(millis, millis_per_day));
+      return static_cast<T>(millis); // CEIL may give 24:00:00
     if (zone_)
       millis = zone_->utc_millis(millis);
     return is_fine_ ? static_cast<T>(static_cast<T>(millis) * nanos_per_milli + rest)

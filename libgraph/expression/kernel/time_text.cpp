@@ -1,5 +1,6 @@
 #include "libgraph/expression/kernel/calendar.hpp"
 #include "libgraph/expression/kernel/date_pattern.hpp"
+#include "libgraph/expression/kernel/lenient_time.hpp"
 #include "libgraph/expression/kernel/map.hpp"
 #include "libgraph/expression/kernel/time_zone.hpp"
 #include "libgraph/types/value_text.hpp"
@@ -52,12 +53,21 @@ private:
   std::optional<date_pattern> made_;
 };
 
-/// A point of a text by its usual form or a pattern, in nanoseconds by the clock that is shown.
+/// A point of a text by its usual form, in nanoseconds by the clock that is shown.
 std::optional<int128> read_usual(text from) {
-  const auto read = parse_timestamp(from);
-  if (!read || read->offset_seconds)
+  const auto read = read_point(from);
+  if (!read)
     return std::nullopt;
   return int128{read->seconds} * 1'000'000'000 + read->nanos;
+}
+/// By a pattern, else by the usual form.
+std::optional<int128> read_by(const date_pattern& pattern, text from) {
+  const auto read = pattern.parse(from);
+  return read ? read : read_usual(from);
+}
+/// By a pattern that the text may go on behind.
+std::optional<int128> read_begin(const date_pattern& pattern, text from) {
+  return pattern.parse_begin(from);
 }
 
 std::int64_t to_millis(int128 nanos) {
@@ -67,21 +77,22 @@ std::int64_t to_millis(int128 nanos) {
 
 /// What `convert` makes of the point that a text names, by the pattern behind it or the usual one;
 /// it is given nothing for a text that names none.
-template <class R, class Convert>
-result<kernel> make_reader(const kernel_request& request, Convert convert) {
+template <class R, class Read, class Convert>
+result<kernel> make_reader(const kernel_request& request, Read read, Convert convert) {
   const auto count = request.arguments.size();
   if (count < 1 || count > 2 || request.arguments[0].physical() != physical_type::string)
     return unfit(request);
-  if (count == 1)
-    return kernel([convert](kernel_frame& frame) {
-      return map_rows<R, text>(
-          frame, [&](text from) -> std::optional<R> { return convert(read_usual(from)); });
-    });
   HEADRACE_TRY(auto patterns, pattern_source::of(request, 1, usual_pattern));
-  return kernel([convert, patterns](kernel_frame& frame) {
+  if (count == 1)
+    return kernel([read, convert, patterns](kernel_frame& frame) {
+      const auto& pattern = *patterns->find(usual_pattern);
+      return map_rows<R, text>(
+          frame, [&](text from) -> std::optional<R> { return convert(read(pattern, from)); });
+    });
+  return kernel([read, convert, patterns](kernel_frame& frame) {
     return map_rows<R, text, text>(frame, [&](text from, text wanted) -> std::optional<R> {
       const auto* pattern = patterns->find(wanted);
-      return convert(pattern != nullptr ? pattern->parse(from) : std::nullopt);
+      return convert(pattern != nullptr ? read(*pattern, from) : std::nullopt);
     });
   });
 }
@@ -89,7 +100,7 @@ result<kernel> make_reader(const kernel_request& request, Convert convert) {
 result<kernel> make_to_timestamp(const kernel_request& request) {
   if (request.type.physical() != physical_type::int64)
     return unfit(request);
-  return make_reader<std::int64_t>(request, [](std::optional<int128> nanos) {
+  return make_reader<std::int64_t>(request, read_by, [](std::optional<int128> nanos) {
     return nanos ? std::optional(to_millis(*nanos)) : std::nullopt;
   });
 }
@@ -97,8 +108,11 @@ result<kernel> make_to_timestamp(const kernel_request& request) {
 result<kernel> make_to_date(const kernel_request& request) {
   if (request.type.root() != type_root::date)
     return unfit(request);
+  if (request.arguments.size() == 1 && request.arguments[0].physical() == physical_type::string)
+    return kernel(
+        [](kernel_frame& frame) { return map_rows<std::int32_t, text>(frame, read_date); });
   return make_reader<std::int32_t>(
-      request, [](std::optional<int128> nanos) -> std::optional<std::int32_t> {
+      request, read_begin, [](std::optional<int128> nanos) -> std::optional<std::int32_t> {
         if (!nanos)
           return std::nullopt;
         return static_cast<std::int32_t>(floor_divide(to_millis(*nanos), millis_per_day));
@@ -114,11 +128,74 @@ result<kernel> make_unix_timestamp(const kernel_request& request) {
       return map_rows<std::int64_t>(frame, [&] { return floor_divide(frame.now_ms, 1000); });
     });
   return make_reader<std::int64_t>(
-      request, [zone = request.zone](std::optional<int128> nanos) -> std::optional<std::int64_t> {
+      request, read_begin,
+      [zone = request.zone](std::optional<int128> nanos) -> std::optional<std::int64_t> {
         if (!nanos)
           return std::numeric_limits<std::int64_t>::min();
         return zone->to_utc(floor_divide(to_millis(*nanos), 1000));
       });
+}
+
+/// The zone that was asked for last.
+class zone_memory {
+public:
+  const time_zone* find(text name, kernel_frame& frame) {
+    if (!made_ || name != last_) {
+      auto found = time_zone::find(name);
+      if (!found) {
+        frame.fail("no such time zone", name);
+        return nullptr;
+      }
+      made_ = std::move(*found);
+      last_ = name;
+    }
+    return made_.get();
+  }
+
+private:
+  std::string last_;
+  std::shared_ptr<const time_zone> made_;
+};
+
+/// TO_TIMESTAMP_LTZ(text, pattern, zone)
+result<kernel> make_instant_of_zone(const kernel_request& request) {
+  if (request.arguments[2].physical() != physical_type::string)
+    return unfit(request);
+  HEADRACE_TRY(auto patterns, pattern_source::of(request, 1, usual_pattern));
+  return kernel([patterns, zones = std::make_shared<zone_memory>()](kernel_frame& frame) {
+    return map_rows<std::int64_t, text, text, text>(
+        frame, [&](text from, text wanted, text zone) -> std::optional<std::int64_t> {
+          const auto* pattern = patterns->find(wanted);
+          const auto nanos = pattern != nullptr ? read_by(*pattern, from) : std::nullopt;
+          const auto* of = zones->find(zone, frame);
+          return nanos && of != nullptr ? std::optional(of->utc_millis(to_millis(*nanos)))
+                                        : std::nullopt;
+        });
+  });
+}
+
+/// A text of the usual form by the clocks of one zone, as those of another show it.
+result<kernel> make_convert_zone(const kernel_request& request) {
+  if (request.arguments.size() != 3)
+    return unfit(request);
+  for (const auto& each : request.arguments)
+    if (each.physical() != physical_type::string)
+      return unfit(request);
+  HEADRACE_TRY(const auto pattern, date_pattern::compile(usual_pattern));
+  return kernel([pattern, from_zones = std::make_shared<zone_memory>(),
+                 to_zones = std::make_shared<zone_memory>()](kernel_frame& frame) {
+    return map_text<text, text, text>(
+        frame, [&](text_result& out, text from, text from_zone, text to_zone) {
+          const auto nanos = pattern.parse_begin(from);
+          const auto* of = from_zones->find(from_zone, frame);
+          const auto* to = to_zones->find(to_zone, frame);
+          if (!nanos || of == nullptr || to == nullptr)
+            return false;
+          const auto local = to->local_millis(of->utc_millis(to_millis(*nanos)));
+          pattern.format(int128{local} * nanos_per_milli, out.text);
+          return true;
+        });
+  });
 }
 
 /// An instant of a number of seconds (precision 0) or milliseconds (3), or of a text.
@@ -128,9 +205,10 @@ result<kernel> make_to_instant(const kernel_request& request) {
     return unfit(request);
   if (request.arguments[0].physical() == physical_type::string) {
     if (count == 3)
-      return error(errc::type_mismatch, "TO_TIMESTAMP_LTZ of a text takes no zone here");
+      return make_instant_of_zone(request);
     return make_reader<std::int64_t>(
-        request, [zone = request.zone](std::optional<int128> nanos) -> std::optional<std::int64_t> {
+        request, read_by,
+        [zone = request.zone](std::optional<int128> nanos) -> std::optional<std::int64_t> {
           return nanos ? std::optional(zone->utc_millis(to_millis(*nanos))) : std::nullopt;
         });
   }
@@ -198,8 +276,10 @@ result<kernel> make_date_format(const kernel_request& request) {
   if (request.arguments.size() != 2)
     return unfit(request);
   HEADRACE_TRY(auto patterns, pattern_source::of(request, 1, usual_pattern));
+  HEADRACE_TRY(const auto usual, date_pattern::compile(usual_pattern));
   if (request.arguments[0].physical() == physical_type::string)
-    return make_writer<text>(std::move(patterns), true, read_usual);
+    return make_writer<text>(std::move(patterns), true,
+                             [usual](text from) { return usual.parse_begin(from); });
   if (request.arguments[0].physical() != physical_type::timestamp_nanos)
     return unfit(request);
   return make_writer<int128>(std::move(patterns), true,
@@ -207,11 +287,12 @@ result<kernel> make_date_format(const kernel_request& request) {
 }
 
 constexpr kernel_entry entries[] = {
+    {"CONVERT_TZ", "s", make_convert_zone, true, true},
     {"DATE_FORMAT", "fs", make_date_format},
     {"FROM_UNIXTIME", "ls", make_from_unixtime},
     {"TO_DATE", "s", make_to_date},
     {"TO_TIMESTAMP", "s", make_to_timestamp},
-    {"TO_TIMESTAMP_LTZ", "hi", make_to_instant, true, true},
+    {"TO_TIMESTAMP_LTZ", "h.", make_to_instant, true, true},
     {"UNIX_TIMESTAMP", "s", make_unix_timestamp, true, false, true},
 };
 

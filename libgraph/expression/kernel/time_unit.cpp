@@ -9,8 +9,6 @@
 namespace headrace::graph {
 namespace {
 
-constexpr std::int64_t nanos_per_minute = 60'000'000'000;
-
 /// Monday is 1.
 std::int64_t iso_weekday(std::int64_t days) { return floor_modulo(days + 3, 7) + 1; }
 
@@ -151,8 +149,8 @@ std::int64_t extract_unit(time_unit unit, int128 nanos) {
   auto seconds = static_cast<std::int64_t>(nanos / nanos_per_second);
   if (nanos % nanos_per_second < 0)
     --seconds;
-  const auto of_minute =
-      static_cast<std::int64_t>(((nanos % nanos_per_minute) + nanos_per_minute) % nanos_per_minute);
+  const auto of_second =
+      static_cast<std::int64_t>(((nanos % nanos_per_second) + nanos_per_second) % nanos_per_second);
   switch (unit) {
   case time_unit::hour:
     return floor_modulo(seconds, 86'400) / 3'600;
@@ -161,11 +159,11 @@ std::int64_t extract_unit(time_unit unit, int128 nanos) {
   case time_unit::second:
     return floor_modulo(seconds, 60);
   case time_unit::millisecond:
-    return of_minute / 1'000'000;
+    return of_second / 1'000'000;
   case time_unit::microsecond:
-    return of_minute / 1'000;
+    return of_second / 1'000;
   case time_unit::nanosecond:
-    return of_minute;
+    return of_second;
   case time_unit::epoch:
     return seconds;
   default:
@@ -219,13 +217,14 @@ std::int64_t count_units(time_unit unit, std::int64_t from, std::int64_t to) {
       return (to - from) * 1'000'000;
     return (to - from) / length_of(unit);
   }
+  // Counted from the earlier one on.
+  if (to < from)
+    return -count_units(unit, to, from);
   const auto first = to_civil(floor_divide(from, millis_per_day));
   const auto last = to_civil(floor_divide(to, millis_per_day));
   auto count = (last.year - first.year) * 12 + last.month - first.month;
-  if (count > 0 && move_months(from, count) > to)
+  if (move_months(from, count) > to)
     --count;
-  else if (count < 0 && move_months(from, count) < to)
-    ++count;
   return count / months;
 }
 

@@ -60,6 +60,23 @@ inline std::string_view back_point(std::string_view text) {
   return text.substr(begin);
 }
 
+/// How many bytes the code point at the front has; 0: it is malformed (RFC 3629).
+inline std::size_t valid_point_size(std::string_view bytes) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  const auto first = at(0);
+  if (first < 0x80U)
+    return 1;
+  const std::size_t size = first < 0xC2U ? 0 : first < 0xE0U ? 2 : first < 0xF0U ? 3 : 4;
+  if (size == 0 || first > 0xF4U || bytes.size() < size)
+    return 0;
+  for (std::size_t i = 1; i < size; ++i)
+    if (!is_continuation(bytes[i]))
+      return 0;
+  const bool is_too_long = (first == 0xE0U && at(1) < 0xA0U) || (first == 0xF0U && at(1) < 0x90U);
+  const bool is_outside = (first == 0xEDU && at(1) > 0x9FU) || (first == 0xF4U && at(1) > 0x8FU);
+  return is_too_long || is_outside ? 0 : size;
+}
+
 inline void append_point_utf8(char32_t point, std::string& out) {
   const auto put = [&](char32_t byte) { out.push_back(static_cast<char>(byte)); };
   if (point < 0x80U) {
@@ -76,6 +93,18 @@ inline void append_point_utf8(char32_t point, std::string& out) {
     put(0x80U | (point >> 12U & 0x3FU));
     put(0x80U | (point >> 6U & 0x3FU));
     put(0x80U | (point & 0x3FU));
+  }
+}
+
+/// Appends bytes as text: each that is no UTF-8 becomes U+FFFD, the sign of what cannot be read.
+inline void append_as_utf8(std::string_view bytes, std::string& out) {
+  while (!bytes.empty()) {
+    const auto size = valid_point_size(bytes);
+    if (size > 0)
+      out += bytes.substr(0, size);
+    else
+      out += "\xEF\xBF\xBD";
+    bytes.remove_prefix(size > 0 ? size : 1);
   }
 }
 

@@ -357,6 +357,33 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
   return out;
 }
 
+logical_type expression_binder::type_by_constants(std::string_view function,
+                                                  const logical_type& type,
+                                                  std::vector<bound_expression>& arguments) {
+  if ((function == "ROUND" || function == "TRUNCATE") && type.root() == type_root::decimal) {
+    const auto& from = arguments[0].type;
+    const auto* constant =
+        arguments.size() > 1 ? std::get_if<bound_constant>(&arguments[1].node) : nullptr;
+    if (arguments.size() > 1 && (constant == nullptr || !constant->text))
+      return type;
+    const auto digits = arguments.size() > 1 ? graph::parse_integer<std::int32_t>(*constant->text)
+                                             : std::optional<std::int32_t>(0);
+    if (!digits || *digits >= from.scale())
+      return from;
+    const int kept = std::max(*digits, 0);
+    return logical_type::decimal(std::min(38, 1 + from.precision() - from.scale() + kept), kept);
+  }
+  // A day and hours are a point in time.
+  if (function == "TIMESTAMPADD" && type.root() == type_root::date) {
+    const auto& unit = *std::get<bound_constant>(arguments[0].node).text;
+    if (unit == "HOUR" || unit == "MINUTE" || unit == "SECOND") {
+      arguments[2] = cast_to(std::move(arguments[2]), logical_type::timestamp(6));
+      return arguments[2].type;
+    }
+  }
+  return type;
+}
+
 /// Takes the first way that fits; else says why the nearest one does not.
 std::optional<bound_expression> expression_binder::apply(std::span<const function_signature> ways,
                                                          const function_call& from,
@@ -398,6 +425,7 @@ std::optional<bound_expression> expression_binder::apply(std::span<const functio
       why = "arguments of " + function + " have no type in common";
       continue;
     }
+    *type = type_by_constants(function, *type, arguments);
     const auto is_null = [](const logical_type& each) { return each.is_nullable(); };
     bool is_nullable = way.nulls == null_rule::always;
     if (way.nulls == null_rule::any)

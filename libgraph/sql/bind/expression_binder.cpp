@@ -135,6 +135,17 @@ std::optional<bound_expression> expression_binder::bind_node(const operation& fr
     return bind_comparison(from, "IS DISTINCT FROM", at);
   case operator_kind::is_not_distinct_from:
     return bind_comparison(from, "IS NOT DISTINCT FROM", at);
+  case operator_kind::overlaps:
+    return bind_overlaps(from, at);
+  case operator_kind::is_json:
+  case operator_kind::is_not_json:
+  case operator_kind::is_json_object:
+  case operator_kind::is_not_json_object:
+  case operator_kind::is_json_array:
+  case operator_kind::is_not_json_array:
+  case operator_kind::is_json_scalar:
+  case operator_kind::is_not_json_scalar:
+    return bind_is_json(from, at);
   default:
     break;
   }

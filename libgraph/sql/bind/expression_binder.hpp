@@ -66,6 +66,7 @@ private:
   maybe bind_node(const case_expression& from, source_span at);
   maybe bind_node(const cast& from, source_span at);
   maybe bind_node(const function_call& from, source_span at);
+  maybe bind_node(const json_call& from, source_span at);
   maybe bind_node(const symbol_argument& from, source_span at);
   maybe bind_node(const row_constructor& from, source_span at);
   maybe bind_node(const collection_constructor& from, source_span at);
@@ -80,9 +81,19 @@ private:
   maybe bind_number(const literal& from, bool is_negative, source_span at);
   maybe bind_logic(const operation& from, std::string_view word, source_span at);
   maybe bind_comparison(const operation& from, std::string_view sign, source_span at);
+  maybe bind_overlaps(const operation& from, source_span at);
+  maybe bind_is_json(const operation& from, source_span at);
+  maybe bind_json_search(const json_call& from, source_span at);
+  maybe bind_json_made(const json_call& from, source_span at);
+  /// What JSON_VALUE gives when there is nothing, as an argument of its kernel.
+  maybe bind_json_default(const std::optional<json_default>& from, const logical_type& type,
+                          source_span at);
   maybe bind_field(bound_expression row, const name& field);
   maybe unknown_column(const name& wanted, std::string_view table);
   maybe unknown_function(const function_call& from);
+  /// What a result's type becomes by the values of constant arguments.
+  logical_type type_by_constants(std::string_view function, const logical_type& type,
+                                 std::vector<bound_expression>& arguments);
   maybe apply(std::span<const function_signature> ways, const function_call& from,
               std::vector<bound_expression> arguments, source_span at);
 

@@ -57,6 +57,25 @@ maybe_type rounded(types given) {
   return logical_type::decimal(
       std::min(38, std::max(1, 1 + given[0].precision() - given[0].scale())), 0);
 }
+template <int Length>
+maybe_type text_of_length(types) {
+  return logical_type::character(Length);
+}
+maybe_type short_text(types) { return logical_type::varchar(128); }
+maybe_type time_of_day(types) { return logical_type::time(0); }
+maybe_type entries(types given) {
+  return logical_type::array(
+      logical_type::row({{"key", given[0].child(0), {}}, {"value", given[0].child(1), {}}}));
+}
+/// The array, with elements that may be NULL when what is added may be.
+maybe_type with_element(types given) {
+  const auto& element = given[0].child(0);
+  return logical_type::array(given[1].is_nullable() ? element.nullable() : element);
+}
+maybe_type map_of_arrays(types given) {
+  return logical_type::map(given[0].child(0), given[1].child(0));
+}
+
 maybe_type sum(types given) {
   if (given[0].root() == type_root::decimal)
     return logical_type::decimal(38, given[0].scale());
@@ -80,17 +99,21 @@ constexpr std::array functions{
     function_signature{"ABS", "n", first, any, scalar},
     function_signature{"ACOS", "n", float64, any, scalar},
     function_signature{"ARRAY_AGG", "x", array_of, always, aggregate},
-    function_signature{"ARRAY_APPEND", "ax", first, any, scalar},
+    function_signature{"ARRAY_APPEND", "ax", with_element, any, scalar},
     function_signature{"ARRAY_CONCAT", "a*", common, any, scalar},
     function_signature{"ARRAY_CONTAINS", "ax", contains, any, scalar},
     function_signature{"ARRAY_DISTINCT", "a", first, any, scalar},
+    function_signature{"ARRAY_EXCEPT", "aa", common, any, scalar},
+    function_signature{"ARRAY_INTERSECT", "aa", common, any, scalar},
     function_signature{"ARRAY_JOIN", "as|s", text, any, scalar},
     function_signature{"ARRAY_MAX", "a", element, always, scalar},
     function_signature{"ARRAY_MIN", "a", element, always, scalar},
     function_signature{"ARRAY_POSITION", "ax", array_position, any, scalar},
+    function_signature{"ARRAY_PREPEND", "ax", with_element, any, scalar},
     function_signature{"ARRAY_REMOVE", "ax", array_remove, any, scalar},
     function_signature{"ARRAY_REVERSE", "a", first, any, scalar},
     function_signature{"ARRAY_SLICE", "ai|i", first, any, scalar},
+    function_signature{"ARRAY_SORT", "a|bb", first, any, scalar},
     function_signature{"ARRAY_UNION", "aa", common, any, scalar},
     function_signature{"ASCII", "s", integer, any, scalar},
     function_signature{"ASIN", "n", float64, any, scalar},
@@ -98,10 +121,11 @@ constexpr std::array functions{
     function_signature{"ATAN2", "nn", float64, any, scalar},
     function_signature{"AVG", "n", average, always, aggregate},
     function_signature{"BIN", "i", text, any, scalar},
+    function_signature{"BTRIM", "s|s", text, any, scalar},
     function_signature{"CARDINALITY", "a", integer, any, scalar},
     function_signature{"CARDINALITY", "m", integer, any, scalar},
     function_signature{"CEIL", "n", whole, any, scalar},
-    function_signature{"CEIL", "dk", first, any, scalar},
+    function_signature{"CEIL", "tk", first, any, scalar},
     function_signature{"CHARACTER_LENGTH", "s", integer, any, scalar},
     function_signature{"CHAR_LENGTH", "s", integer, any, scalar},
     function_signature{"CHR", "i", text, any, scalar},
@@ -109,6 +133,7 @@ constexpr std::array functions{
     function_signature{"COLLECT", "x", multiset_of, never, aggregate},
     function_signature{"CONCAT", "s*", text, any, scalar},
     function_signature{"CONCAT_WS", "s|s*", text, any, scalar},
+    function_signature{"CONVERT_TZ", "sss", text, always, scalar},
     function_signature{"COS", "n", float64, any, scalar},
     function_signature{"COSH", "n", float64, any, scalar},
     function_signature{"COT", "n", float64, any, scalar},
@@ -116,6 +141,7 @@ constexpr std::array functions{
     function_signature{"CUME_DIST", "", float64, never, ranking},
     function_signature{"CURRENT_DATE", "", date, never, scalar},
     function_signature{"CURRENT_ROW_TIMESTAMP", "", zoned_millis, never, scalar},
+    function_signature{"CURRENT_TIME", "", time_of_day, never, scalar},
     function_signature{"CURRENT_TIMESTAMP", "", zoned_millis, never, scalar},
     function_signature{"CURRENT_WATERMARK", "d", first, always, scalar},
     function_signature{"DATE_FORMAT", "ds", text, any, scalar},
@@ -123,16 +149,22 @@ constexpr std::array functions{
     function_signature{"DAYOFMONTH", "d", bigint, any, scalar},
     function_signature{"DAYOFWEEK", "d", bigint, any, scalar},
     function_signature{"DAYOFYEAR", "d", bigint, any, scalar},
+    function_signature{"DECODE", "ys", text, any, scalar},
     function_signature{"DEGREES", "n", float64, any, scalar},
     function_signature{"DENSE_RANK", "", bigint, never, ranking},
     function_signature{"E", "", float64, never, scalar},
     function_signature{"ELEMENT", "a", element, always, scalar},
+    function_signature{"ELT", "is*", text, always, scalar},
+    function_signature{"ELT", "iy*", bytes, always, scalar},
+    function_signature{"ENCODE", "ss", bytes, any, scalar},
+    function_signature{"ENDSWITH", "ss", boolean, any, scalar},
+    function_signature{"ENDSWITH", "yy", boolean, any, scalar},
     function_signature{"EXP", "n", float64, any, scalar},
     function_signature{"EXTRACT", "kt", bigint, any, scalar},
     function_signature{"EXTRACT", "kv", bigint, any, scalar},
     function_signature{"FIRST_VALUE", "x", first, always, aggregate},
     function_signature{"FLOOR", "n", whole, any, scalar},
-    function_signature{"FLOOR", "dk", first, any, scalar},
+    function_signature{"FLOOR", "tk", first, any, scalar},
     function_signature{"FROM_BASE64", "s", text, any, scalar},
     function_signature{"FROM_UNIXTIME", "i|s", text, any, scalar},
     function_signature{"GREATEST", "c*", common, any, scalar},
@@ -141,6 +173,8 @@ constexpr std::array functions{
     function_signature{"HOUR", "d", bigint, any, scalar},
     function_signature{"IF", "bxx", common_behind_first, always, scalar},
     function_signature{"IFNULL", "xx", common, all, scalar},
+    function_signature{"INET_ATON", "s", bigint, always, scalar},
+    function_signature{"INET_NTOA", "i", text, always, scalar},
     function_signature{"INITCAP", "s", text, any, scalar},
     function_signature{"INSTR", "ss|ii", integer, any, scalar},
     function_signature{"IS_ALPHA", "s", boolean, never, scalar},
@@ -156,6 +190,7 @@ constexpr std::array functions{
     function_signature{"LEFT", "si", text, any, scalar},
     function_signature{"LISTAGG", "s|s", text, always, aggregate},
     function_signature{"LN", "n", float64, any, scalar},
+    function_signature{"LOCALTIME", "", time_of_day, never, scalar},
     function_signature{"LOCALTIMESTAMP", "", timestamp_millis, never, scalar},
     function_signature{"LOCATE", "ss|i", integer, any, scalar},
     function_signature{"LOG", "n|n", float64, any, scalar},
@@ -164,10 +199,13 @@ constexpr std::array functions{
     function_signature{"LOWER", "s", text, any, scalar},
     function_signature{"LPAD", "sis", text, always, scalar},
     function_signature{"LTRIM", "s|s", text, any, scalar},
+    function_signature{"MAP_ENTRIES", "m", entries, any, scalar},
+    function_signature{"MAP_FROM_ARRAYS", "aa", map_of_arrays, any, scalar},
     function_signature{"MAP_KEYS", "m", keys, any, scalar},
+    function_signature{"MAP_UNION", "m*", common, any, scalar},
     function_signature{"MAP_VALUES", "m", map_values, any, scalar},
     function_signature{"MAX", "c", first, always, aggregate},
-    function_signature{"MD5", "s", text, any, scalar},
+    function_signature{"MD5", "s", text_of_length<32>, any, scalar},
     function_signature{"MIN", "c", first, always, aggregate},
     function_signature{"MINUTE", "d", bigint, any, scalar},
     function_signature{"MOD", "nn", modulo, any, scalar},
@@ -181,6 +219,7 @@ constexpr std::array functions{
     function_signature{"PI", "", float64, never, scalar},
     function_signature{"POSITION", "ss|i", integer, any, scalar},
     function_signature{"POWER", "nn", float64, any, scalar},
+    function_signature{"PRINTF", "s|x*", text, always, scalar},
     function_signature{"PROCTIME", "", zoned_millis, never, scalar},
     function_signature{"QUARTER", "d", bigint, any, scalar},
     function_signature{"RADIANS", "n", float64, any, scalar},
@@ -188,8 +227,12 @@ constexpr std::array functions{
     function_signature{"RAND_INTEGER", "i|i", integer, any, scalar},
     function_signature{"RANK", "", bigint, never, ranking},
     function_signature{"REGEXP", "ss", boolean, any, scalar},
+    function_signature{"REGEXP_COUNT", "ss", integer, always, scalar},
     function_signature{"REGEXP_EXTRACT", "ss|i", text, always, scalar},
+    function_signature{"REGEXP_EXTRACT_ALL", "ss|i", texts, always, scalar},
+    function_signature{"REGEXP_INSTR", "ss", integer, always, scalar},
     function_signature{"REGEXP_REPLACE", "sss", text, any, scalar},
+    function_signature{"REGEXP_SUBSTR", "ss", text, always, scalar},
     function_signature{"REPEAT", "si", text, any, scalar},
     function_signature{"REPLACE", "sss", text, any, scalar},
     function_signature{"REVERSE", "s", text, any, scalar},
@@ -199,18 +242,20 @@ constexpr std::array functions{
     function_signature{"RPAD", "sis", text, always, scalar},
     function_signature{"RTRIM", "s|s", text, any, scalar},
     function_signature{"SECOND", "d", bigint, any, scalar},
-    function_signature{"SHA1", "s", text, any, scalar},
-    function_signature{"SHA2", "si", text, any, scalar},
-    function_signature{"SHA224", "s", text, any, scalar},
-    function_signature{"SHA256", "s", text, any, scalar},
-    function_signature{"SHA384", "s", text, any, scalar},
-    function_signature{"SHA512", "s", text, any, scalar},
+    function_signature{"SHA1", "s", text_of_length<40>, any, scalar},
+    function_signature{"SHA2", "si", short_text, any, scalar},
+    function_signature{"SHA224", "s", text_of_length<56>, any, scalar},
+    function_signature{"SHA256", "s", text_of_length<64>, any, scalar},
+    function_signature{"SHA384", "s", text_of_length<96>, any, scalar},
+    function_signature{"SHA512", "s", text_of_length<128>, any, scalar},
     function_signature{"SIGN", "n", first, any, scalar},
     function_signature{"SIN", "n", float64, any, scalar},
     function_signature{"SINH", "n", float64, any, scalar},
     function_signature{"SPLIT", "ss", texts, any, scalar},
     function_signature{"SPLIT_INDEX", "ssi", text, always, scalar},
     function_signature{"SQRT", "n", float64, any, scalar},
+    function_signature{"STARTSWITH", "ss", boolean, any, scalar},
+    function_signature{"STARTSWITH", "yy", boolean, any, scalar},
     function_signature{"STDDEV_POP", "n", average, always, aggregate},
     function_signature{"STDDEV_SAMP", "n", average, always, aggregate},
     function_signature{"STR_TO_MAP", "s|ss", text_map, any, scalar},
@@ -224,8 +269,9 @@ constexpr std::array functions{
     function_signature{"TO_BASE64", "s", text, any, scalar},
     function_signature{"TO_DATE", "s|s", date, always, scalar},
     function_signature{"TO_TIMESTAMP", "s|s", timestamp_millis, always, scalar},
-    function_signature{"TO_TIMESTAMP_LTZ", "n|i", zoned_millis, any, scalar},
+    function_signature{"TO_TIMESTAMP_LTZ", "n|i", zoned_millis, always, scalar},
     function_signature{"TO_TIMESTAMP_LTZ", "s|ss", zoned_millis, always, scalar},
+    function_signature{"TRANSLATE", "sss", text, any, scalar},
     function_signature{"TRIM", "ks|s", text, any, scalar},
     function_signature{"TRUNCATE", "n|i", first, any, scalar},
     function_signature{"TYPEOF", "x", text, never, scalar},

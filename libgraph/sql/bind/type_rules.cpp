@@ -330,6 +330,9 @@ std::optional<logical_type> arithmetic_type(operator_kind kind, const logical_ty
     // A remainder is as small as what was divided by.
     if (kind == operator_kind::modulo)
       return with_null(right, is_nullable);
+    // Of the two approximate types Flink takes the first one's.
+    if (one == type_root::float_ && other == type_root::double_)
+      return with_null(left, is_nullable);
     return with_null(*common_number(left, right), is_nullable);
   }
   const auto is_time = [](type_root root) {

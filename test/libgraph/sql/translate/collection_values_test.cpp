@@ -62,8 +62,8 @@ TEST_CASE("values as JSON and back") {
       {"JSON_STRING(MAP['k', 1])", "{\"k\":1}"},
       {"JSON_STRING(DATE '2024-02-29')", "\"2024-02-29\""},
       {"JSON_STRING(CAST(NULL AS INT))", "null"},
-      {"JSON_STRING(person)", "{\"name\":\"Ada\",\"age\":36} | null | {\"name\":\"\",\"age\":0} | "
-                              "{\"name\":\"Bob\",\"age\":-1}"},
+      {"JSON_STRING(person)", "{\"age\":36,\"name\":\"Ada\"} | null | {\"age\":0,\"name\":\"\"} | "
+                              "{\"age\":-1,\"name\":\"Bob\"}"},
   };
   check_values(table);
 }
