@@ -11,9 +11,10 @@
                                     whose first column numbers them, with ` | ` between the values.
                                     NULL is NULL; a text that would be misread is quoted as in JSON
     error                           SQL, then ----, then a part of the message
-    failure                         the same, of SQL that is well but whose job fails
+    errors                          lines `SQL ==> MESSAGE`, a part of what is said of that line
+    failure                         as error, of SQL that is well but whose job fails
 
-Each query, each line of values and each error counts as a check. Rows are compared in any order unless the query says ordered. Where the source is sqlite3, its answers
+Each query, each line of values or errors, and each error counts as a check. Rows are compared in any order unless the query says ordered. Where the source is sqlite3, its answers
 are asked for again and compared, too.
 """
 
@@ -40,7 +41,7 @@ class Block:
         else:
             self.sql, self.expected = "\n".join(body), []
         self.body = body
-        if self.kind == "values":
+        if self.kind in ("values", "errors"):
             self.checks = [line.partition(" ==> ")[::2] for line in body]
 
     def values_query(self, expressions):
@@ -196,6 +197,23 @@ def check_values(headrace, before, block, directory):
     return failures
 
 
+def check_errors(headrace, before, block, directory):
+    """Asks for some errors at once, as many as are told of one script."""
+    failures, together = [], 15
+    for at in range(0, len(block.checks), together):
+        some = block.checks[at : at + together]
+        script = before + "".join(sql.rstrip(";") + ";\n" for sql, _ in some)
+        ended = run_headrace(headrace, script, directory)
+        first, told = before.count("\n") + 1, {}
+        for line, message in re.findall(r"^line (\d+), (.*)$", ended.stderr, re.MULTILINE):
+            told.setdefault(int(line) - first, []).append(message)
+        for i, (sql, wanted) in enumerate(some):
+            said = "; ".join(told.get(i, ["nothing"]))
+            if ended.returncode != 2 or not wanted or wanted not in said:
+                failures.append(f"{block.place}: {sql}: expected {wanted!r}, got {said}")
+    return failures
+
+
 def run_file(headrace, path):
     failures, checked = [], 0
     source, blocks = read_blocks(path)
@@ -221,6 +239,9 @@ def run_file(headrace, path):
                 answer = parse_rows(ended.stdout.split("\n")[1:-1])
                 if ended.returncode != 0 or value_lines(answer, len(expected)) != expected:
                     failures += check_values(headrace, before, block, directory)
+            elif block.kind == "errors":
+                checked += len(block.checks)
+                failures += check_errors(headrace, before, block, directory)
             elif block.kind in ("error", "failure"):
                 ended = run_headrace(headrace, before + block.sql.rstrip(";") + ";\n", directory)
                 checked += 1
