@@ -34,12 +34,22 @@ bool gives_same(const logical_type& first, const logical_type& result) {
 bool gives_text(const logical_type& first, const logical_type& result) {
   return is_text(first) && is_text(result);
 }
+bool gives_array(const logical_type& first, const logical_type& result) {
+  return has_order(first) && result.root() == type_root::array &&
+         first.nullable() == result.child(0).nullable();
+}
+bool gives_multiset(const logical_type& first, const logical_type& result) {
+  return has_order(first) && result.root() == type_root::multiset &&
+         first.nullable() == result.child(0).nullable();
+}
 bool gives_count(const logical_type&, const logical_type& result) {
   return result.root() == type_root::bigint;
 }
 
 constexpr std::array functions{
+    known_function{"ARRAY_AGG", 1, 1, gives_array},
     known_function{"AVG", 1, 1, gives_number},
+    known_function{"COLLECT", 1, 1, gives_multiset},
     known_function{"COUNT", 0, 1, gives_count},
     known_function{"FIRST_VALUE", 1, 1, gives_same},
     known_function{"LAST_VALUE", 1, 1, gives_same},

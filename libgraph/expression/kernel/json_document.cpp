@@ -153,6 +153,14 @@ void json_document::append_json(std::size_t index, std::string& out) const {
     std::stable_sort(children.begin(), children.end(), [&](std::size_t left, std::size_t right) {
       return nodes_[left].key < nodes_[right].key;
     });
+  // Of members with one name the last one counts.
+  if (is_object) {
+    const auto last = std::unique(children.rbegin(), children.rend(),
+                                  [&](std::size_t later, std::size_t earlier) {
+                                    return nodes_[later].key == nodes_[earlier].key;
+                                  });
+    children.erase(children.begin(), last.base());
+  }
   out += is_object ? '{' : '[';
   for (std::size_t i = 0; i < children.size(); ++i) {
     out += i > 0 ? "," : "";

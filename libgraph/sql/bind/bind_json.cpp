@@ -145,7 +145,7 @@ std::optional<bound_expression> expression_binder::bind_is_json(const operation&
 std::optional<bound_expression> expression_binder::bind_node(const json_call& from,
                                                              source_span at) {
   if (from.function == "JSON_OBJECTAGG" || from.function == "JSON_ARRAYAGG")
-    return fail(diagnostic_kind::unsupported, from.function + " is not supported", at);
+    return bind_json_aggregate(from, at);
   if (from.filter)
     return fail(diagnostic_kind::invalid, "FILTER is for aggregates: " + from.function, at);
   if (from.function == "JSON_OBJECT" || from.function == "JSON_ARRAY")
@@ -305,6 +305,83 @@ std::optional<bound_expression> expression_binder::bind_json_made(const json_cal
     return std::nullopt;
   arguments.insert(arguments.begin(), word_of(letters, at));
   return call(from.function, std::move(arguments), logical_type::string().not_null(), at);
+}
+
+/// As texts of JSON with commas between them: JSON_ARRAYAGG(x) is '[' || LISTAGG(x as JSON) || ']'.
+std::optional<bound_expression> expression_binder::bind_json_aggregate(const json_call& from,
+                                                                       source_span at) {
+  if (!allows_aggregates_ || is_in_aggregate_)
+    return fail(diagnostic_kind::invalid,
+                (is_in_aggregate_ ? "an aggregate does not stand inside another one: "
+                                  : "an aggregate does not stand here: ") +
+                    from.function,
+                at);
+  const bool is_object = from.function == "JSON_OBJECTAGG";
+  if (is_object ? from.pairs.size() != 1 : from.arguments.size() != 1)
+    return fail(diagnostic_kind::invalid,
+                from.function + (is_object ? " takes one pair: KEY k VALUE v" : " takes one value"),
+                at);
+  const auto& value = is_object ? from.pairs[0].value : from.arguments[0];
+  const auto* made = std::get_if<json_call>(&value.node);
+  const bool is_json =
+      made != nullptr && (made->function == "JSON_OBJECT" || made->function == "JSON_ARRAY");
+  is_in_aggregate_ = true;
+  auto part = bind(value);
+  maybe key = is_object ? bind(from.pairs[0].key) : std::nullopt;
+  maybe filter = from.filter ? bind_condition(**from.filter) : std::nullopt;
+  is_in_aggregate_ = false;
+  if (!part || (is_object && !key) || (from.filter && !filter))
+    return std::nullopt;
+  if (key && !is_character(key->type.root()))
+    return fail(diagnostic_kind::type_mismatch,
+                "a key of JSON_OBJECTAGG is a STRING, found " + key->type.nullable().to_sql(),
+                key->at);
+  const auto text = logical_type::string();
+  const auto of = [&](std::string_view function, std::vector<bound_expression> arguments,
+                      const logical_type& type) {
+    return call(std::string(function), std::move(arguments), type, at);
+  };
+  const auto with_default = [&](bound_expression from_value, std::string_view otherwise) {
+    if (!from_value.type.is_nullable())
+      return from_value;
+    std::vector<bound_expression> both{std::move(from_value),
+                                       cast_to(word_of(otherwise, at), text)};
+    return of("COALESCE", std::move(both), text.not_null());
+  };
+  if (!is_json) {
+    const auto type = part->type.is_nullable() ? text : text.not_null();
+    std::vector<bound_expression> one{std::move(*part)};
+    *part = of("JSON_STRING", std::move(one), type);
+  }
+  const bool keeps_nulls =
+      from.nulls == json_nulls::unsaid ? is_object : from.nulls == json_nulls::null;
+  if (keeps_nulls)
+    *part = with_default(std::move(*part), "null");
+  if (key) {
+    // A row without a key gives no member.
+    const auto key_type = key->type.is_nullable() ? text : text.not_null();
+    const auto type = key->type.is_nullable() ? text : part->type;
+    std::vector<bound_expression> one{std::move(*key)};
+    std::vector<bound_expression> member{of("JSON_STRING", std::move(one), key_type),
+                                         word_of(":", at), std::move(*part)};
+    *part = of("||", std::move(member), type);
+  }
+  std::vector<bound_expression> listed{std::move(*part), cast_to(word_of(",", at), text)};
+  auto list = of("LISTAGG", std::move(listed), text);
+  auto& aggregate = std::get<bound_call>(list.node);
+  aggregate.is_aggregate = true;
+  if (filter)
+    aggregate.filter = std::move(*filter);
+  std::vector<bound_expression> whole{cast_to(word_of(is_object ? "{" : "[", at), text),
+                                      with_default(std::move(list), ""),
+                                      cast_to(word_of(is_object ? "}" : "]", at), text)};
+  auto out = of("||", std::move(whole), text.not_null());
+  if (!is_object)
+    return out;
+  // Members by their names, the last one of a name.
+  std::vector<bound_expression> query{std::move(out), word_of("$", at), word_of("WITHOUT", at),
+                                      word_of("NULL", at), word_of("NULL", at)};
+  return of("JSON_QUERY", std::move(query), text);
 }
 
 } // namespace headrace::sql

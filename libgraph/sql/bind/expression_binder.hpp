@@ -84,6 +84,7 @@ private:
   maybe bind_overlaps(const operation& from, source_span at);
   maybe bind_is_json(const operation& from, source_span at);
   maybe bind_json_search(const json_call& from, source_span at);
+  maybe bind_json_aggregate(const json_call& from, source_span at);
   maybe bind_json_made(const json_call& from, source_span at);
   /// What JSON_VALUE gives when there is nothing, as an argument of its kernel.
   maybe bind_json_default(const std::optional<json_default>& from, const logical_type& type,

@@ -132,7 +132,8 @@ private:
       name += "-" + input_.child(static_cast<std::size_t>(column)).nullable().to_sql();
     name.resize(std::min<std::size_t>(name.size(), 200));
     if (call.is_distinct && !call.arguments.empty())
-      to.distinct.emplace(*backend_, name + "-distinct", call.arguments[0], spec_.state_ttl_ms);
+      to.distinct.emplace(*backend_, name + "-distinct", call.arguments[0], spec_.state_ttl_ms,
+                          takes_nulls(call));
     if (to.cell < 0)
       to.value =
           make_group_value(call, input_, spec_.input_retracts, *backend_, name, spec_.state_ttl_ms);

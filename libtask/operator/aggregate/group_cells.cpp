@@ -49,7 +49,7 @@ bool group_cells::holds(const graph::group_aggregate_call& call, const logical_t
     const auto& type = input.child(static_cast<std::size_t>(call.arguments[0]));
     return !input_retracts && type.physical() != physical_type::string && type.width_bytes() > 0;
   }
-  return function != "LISTAGG";
+  return function != "LISTAGG" && function != "ARRAY_AGG" && function != "COLLECT";
 }
 
 std::size_t group_cells::add(const graph::group_aggregate_call& call, const logical_type& input,

@@ -5,6 +5,9 @@
 #include "libactors/base/bytes.hpp"
 
 #include <cstring>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace headrace::task {
 namespace {
@@ -174,7 +177,7 @@ private:
 /// All values in the order in which they came, or what is needed of them.
 class listed_value final : public group_value {
 public:
-  enum class kind : std::uint8_t { first, last, joined };
+  enum class kind : std::uint8_t { first, last, joined, array, multiset };
 
   listed_value(const graph::group_aggregate_call& call, bool retracts,
                graph::state_provider& states, const std::string& name, std::int64_t ttl_ms)
@@ -182,6 +185,8 @@ public:
         separator_(call.arguments.size() > 1 ? call.arguments[1] : -1),
         what_(call.function == "FIRST_VALUE"  ? kind::first
               : call.function == "LAST_VALUE" ? kind::last
+              : call.function == "ARRAY_AGG"  ? kind::array
+              : call.function == "COLLECT"    ? kind::multiset
                                               : kind::joined),
         retracts_(retracts),
         state_(&states.value(described(name, graph::state_kind::value, ttl_ms))) {}
@@ -193,8 +198,14 @@ public:
     if (separator_ >= 0 && !in.at(static_cast<std::size_t>(separator_)).is_null(row))
       between_.assign(in.at(static_cast<std::size_t>(separator_)).string_at(row));
     append(before);
-    if (!values.is_null(row)) {
-      write_value(values, row, given_);
+    const bool is_null = values.is_null(row);
+    if (!is_null || what_ == kind::array) {
+      given_.clear();
+      if (!is_null)
+        write_value(values, row, given_);
+      // A NULL among the items of an array is what no value's bytes are.
+      if (what_ == kind::array)
+        given_.insert(given_.begin(), is_null ? null_mark : value_mark);
       if (is_retracted)
         remove();
       else
@@ -210,6 +221,9 @@ public:
   }
 
 private:
+  static constexpr char null_mark = 0;
+  static constexpr char value_mark = 1;
+
   void load() {
     const auto kept = state_->get();
     list_.assign(kept.value_or(byte_view()));
@@ -245,9 +259,49 @@ private:
       }
     }
   }
+  void append_array(column_builder& to) const {
+    to.begin_list();
+    for (byte_reader in(list_); !in.at_end();) {
+      const auto each = in.get_bytes();
+      if (!each)
+        break;
+      if (each->front() == null_mark)
+        to.child(0).append_null();
+      else
+        append_value(each->substr(1), to.child(0));
+    }
+    to.end_list();
+  }
+  void append_multiset(column_builder& to) const {
+    std::vector<std::pair<byte_view, std::int32_t>> counted; // in the order in which they came
+    std::unordered_map<byte_view, std::size_t> places;
+    for (byte_reader in(list_); !in.at_end();) {
+      const auto each = in.get_bytes();
+      if (!each)
+        break;
+      const auto [found, is_new] = places.emplace(*each, counted.size());
+      if (is_new)
+        counted.emplace_back(*each, 0);
+      ++counted[found->second].second;
+    }
+    to.begin_list();
+    for (const auto& [value, count] : counted) {
+      append_value(value, to.child(0));
+      to.child(1).append(count);
+    }
+    to.end_list();
+  }
   void append(column_builder& to) {
+    if (what_ == kind::multiset) {
+      append_multiset(to);
+      return;
+    }
     if (list_.empty()) {
       to.append_null();
+      return;
+    }
+    if (what_ == kind::array) {
+      append_array(to);
       return;
     }
     text_.clear();
@@ -284,15 +338,22 @@ private:
 
 } // namespace
 
+bool takes_nulls(const graph::group_aggregate_call& call) { return call.function == "ARRAY_AGG"; }
+
 distinct_counter::distinct_counter(graph::state_provider& states, const std::string& name,
-                                   std::int32_t column, std::int64_t ttl_ms)
-    : counts_(&states.map(described(name, graph::state_kind::map, ttl_ms))), column_(column) {}
+                                   std::int32_t column, std::int64_t ttl_ms, bool counts_nulls)
+    : counts_(&states.map(described(name, graph::state_kind::map, ttl_ms))), column_(column),
+      counts_nulls_(counts_nulls) {}
 
 bool distinct_counter::take(const record_batch& in, std::uint32_t row, bool is_retracted) {
   const auto& values = in.at(static_cast<std::size_t>(column_));
-  if (values.is_null(row))
+  if (values.is_null(row) && !counts_nulls_)
     return false;
-  write_value(values, row, value_);
+  value_.clear();
+  if (!values.is_null(row))
+    write_value(values, row, value_);
+  if (counts_nulls_) // of another key than any value's
+    value_.insert(value_.begin(), values.is_null(row) ? 'n' : 'v');
   const auto before = count_of(counts_->get(value_));
   if (is_retracted && before == 0)
     return false; // what was not there: its group expired

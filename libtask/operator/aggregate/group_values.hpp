@@ -15,15 +15,20 @@ class distinct_counter {
 public:
   /// @param column  of the input, whose values are counted
   distinct_counter(graph::state_provider& states, const std::string& name, std::int32_t column,
-                   std::int64_t ttl_ms);
-  /// Whether the value came for the first time, or (taken back) for the last. NULL never does.
+                   std::int64_t ttl_ms, bool counts_nulls);
+  /// Whether the value came for the first time, or (taken back) for the last. NULL never does,
+  /// unless it is counted as a value.
   bool take(const graph::record_batch& in, std::uint32_t row, bool is_retracted);
 
 private:
   graph::map_access* counts_;
   std::int32_t column_;
+  bool counts_nulls_;
   std::string value_;
 };
+
+/// Whether NULLs are values to the aggregate, which others pass over.
+bool takes_nulls(const graph::group_aggregate_call& call);
 
 /// An aggregate whose values do not fit into a few words a group: they are in a state of their own,
 /// of the current key.
@@ -37,8 +42,8 @@ public:
   virtual void pass(graph::column_builder& before, graph::column_builder& after) = 0;
 };
 
-/// MIN and MAX with all values (over rows that are taken back) or of texts, FIRST_VALUE, LAST_VALUE
-/// and LISTAGG with all of them in the order in which they came.
+/// MIN and MAX with all values (over rows that are taken back) or of texts, FIRST_VALUE,
+/// LAST_VALUE, LISTAGG, ARRAY_AGG and COLLECT with all of them in the order in which they came.
 std::unique_ptr<group_value> make_group_value(const graph::group_aggregate_call& call,
                                               const graph::logical_type& input, bool input_retracts,
                                               graph::state_provider& states,
