@@ -133,6 +133,8 @@ def filled_block(flink, block, directory, told):
             if "error" not in answer:
                 told.append(f"{block.place}: {sql}: Flink takes it: {answer['rows'][:3]}")
         return lines
+    elif block.kind == "changes":
+        answer = flink.ask(sql=block.sql.rstrip().rstrip(";"), changes=True)
     else:
         answer = flink.ask(sql=block.sql.rstrip().rstrip(";"))
     if block.kind in ("error", "failure"):
@@ -141,6 +143,10 @@ def filled_block(flink, block, directory, told):
         return lines
     if "error" in answer:
         told.append(f"{block.place}: Flink refuses: {reason(answer)}")
+    elif block.kind == "changes":
+        got = [f"{row[0]}[{', '.join('null' if x is None else x for x in row[1:])}]" for row in answer["rows"]]
+        if sorted(got) != sorted(block.expected):
+            return [block.head, *block.sql.split("\n"), "----", *got]
     elif block.kind == "query":
         got = run_tests.ordered(answer["rows"], block)
         expected = run_tests.ordered(run_tests.parse_rows(block.expected), block)

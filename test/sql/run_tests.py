@@ -7,6 +7,8 @@
     statement                       SQL that is well and shows nothing
     query [ordered] [only]          SQL, then ----, then the rows as CSV, without the line of names.
                                     only: not asked of sqlite3, which has no such thing
+    changes                         SQL, then ----, then its changes as `run --format changelog` has
+                                    them, in any order
     values [of TABLE]               lines `EXPRESSION ==> VALUE`: of one row, or of the rows of a table
                                     whose first column numbers them, with ` | ` between the values.
                                     NULL is NULL; a text that would be misread is quoted as in JSON
@@ -126,12 +128,12 @@ def parse_rows(lines):
     return rows
 
 
-def run_headrace(headrace, script, directory):
+def run_headrace(headrace, script, directory, form="csv"):
     path = os.path.join(directory, "script.sql")
     with open(path, "w", encoding="utf-8") as out:
         out.write(script)
     return subprocess.run(
-        [headrace, "run", path, "-q", "--format", "csv", "-p", "2"],
+        [headrace, "run", path, "-q", "--format", form, "-p", "1" if form == "changelog" else "2"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",
@@ -239,6 +241,12 @@ def run_file(headrace, path):
                 answer = parse_rows(ended.stdout.split("\n")[1:-1])
                 if ended.returncode != 0 or value_lines(answer, len(expected)) != expected:
                     failures += check_values(headrace, before, block, directory)
+            elif block.kind == "changes":
+                sql = before + block.sql.rstrip(";") + ";\n"
+                ended = run_headrace(headrace, sql, directory, "changelog")
+                checked += 1
+                if ended.returncode != 0 or sorted(ended.stdout.split("\n")[:-1]) != sorted(block.expected):
+                    failures.append(f"{block.place}: code {ended.returncode}: got\n{ended.stdout}{ended.stderr}")
             elif block.kind == "errors":
                 checked += len(block.checks)
                 failures += check_errors(headrace, before, block, directory)
