@@ -1,5 +1,6 @@
 #include "apps/cluster/job_settings.hpp"
 
+#include "libgraph/spec/make_source.hpp"
 #include "libactors/base/path.hpp"
 
 #include <algorithm>
@@ -103,9 +104,7 @@ result<bool> is_bounded(const graph::job_graph& job, const graph::job_code& code
         continue;
       std::unique_ptr<graph::source> made;
       if (spec->connector.provider.is_none()) {
-        HEADRACE_TRY(made, connectors.create_source(
-                               spec->connector.name, spec->connector.options,
-                               std::make_shared<const graph::logical_type>(node.output_type)));
+        HEADRACE_TRY(made, graph::make_source(connectors, *spec, node.output_type));
       } else {
         auto function =
             code.functions.at(static_cast<std::size_t>(spec->connector.provider.index))();

@@ -132,9 +132,15 @@ generator_source::create_enumerator(enumerator_context& context,
   return fixed_enumerator::create(context, std::move(splits), restored);
 }
 
+bool generator_source::project(row_type_ptr produced) {
+  if (can_project_)
+    type_ = std::move(produced);
+  return can_project_;
+}
+
 result<std::unique_ptr<split_reader>>
 generator_source::create_reader(reader_context context) const {
-  HEADRACE_TRY(auto generator, factory_(context));
+  HEADRACE_TRY(auto generator, factory_(context, type_));
   return std::unique_ptr<split_reader>(std::make_unique<generator_reader>(
       type_, options_, std::move(generator), std::move(context)));
 }

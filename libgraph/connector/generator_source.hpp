@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libgraph/connector/abilities.hpp"
 #include "libgraph/connector/rate_limiter.hpp"
 #include "libgraph/connector/source.hpp"
 #include "libgraph/data/batch_builder.hpp"
@@ -48,18 +49,23 @@ struct generator_split {
 };
 
 /// A source whose rows are made by a function of their index.
-class generator_source final : public source {
+class generator_source final : public source, public projectable_source {
 public:
-  using generator_factory =
-      std::function<result<std::unique_ptr<row_generator>>(const reader_context& context)>;
+  /// Makes a generator of rows of `produced`: the source's type, or some of its fields where those
+  /// alone are read and the source `can_project`.
+  using generator_factory = std::function<result<std::unique_ptr<row_generator>>(
+      const reader_context& context, const row_type_ptr& produced)>;
 
-  generator_source(row_type_ptr type, generator_options options, generator_factory factory)
-      : type_(std::move(type)), options_(options), factory_(std::move(factory)) {}
+  generator_source(row_type_ptr type, generator_options options, generator_factory factory,
+                   bool can_project = false)
+      : type_(std::move(type)), options_(options), factory_(std::move(factory)),
+        can_project_(can_project) {}
 
   boundedness bounds() const override {
     return options_.rows ? boundedness::bounded : boundedness::unbounded;
   }
   row_type_ptr row_type() const override { return type_; }
+  bool project(row_type_ptr produced) override;
   result<std::unique_ptr<split_enumerator>>
   create_enumerator(enumerator_context& context,
                     std::optional<byte_string> restored) const override;
@@ -69,6 +75,7 @@ private:
   row_type_ptr type_;
   generator_options options_;
   generator_factory factory_;
+  bool can_project_;
 };
 
 } // namespace headrace::graph

@@ -1,5 +1,7 @@
 #include "libscheduler/source/source_factory.hpp"
 
+#include "libgraph/spec/make_source.hpp"
+
 #include <exception>
 #include <utility>
 #include <variant>
@@ -39,9 +41,7 @@ result<loaded_source> load_source(const graph::operator_node& node, const graph:
   try {
     if (!spec->connector.provider.is_none())
       return load_from_code(node, spec->connector.provider.index, job, code, artifact_directory);
-    HEADRACE_TRY(auto source, connectors.create_source(
-                                  spec->connector.name, spec->connector.options,
-                                  std::make_shared<const graph::logical_type>(node.output_type)));
+    HEADRACE_TRY(auto source, graph::make_source(connectors, *spec, node.output_type));
     return loaded_source{nullptr, std::move(source)};
   } catch (const std::exception& thrown) {
     return error(errc::user_function_failed,

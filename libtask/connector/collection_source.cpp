@@ -54,8 +54,8 @@ std::unique_ptr<graph::source> make_collection_source(graph::record_batch rows) 
   const auto type = rows.type();
   return std::make_unique<graph::generator_source>(
       type, how,
-      [rows = std::move(rows)](
-          const graph::reader_context&) -> result<std::unique_ptr<graph::row_generator>> {
+      [rows = std::move(rows)](const graph::reader_context&, const graph::row_type_ptr&)
+          -> result<std::unique_ptr<graph::row_generator>> {
         return std::unique_ptr<graph::row_generator>(std::make_unique<collected_rows>(rows));
       });
 }

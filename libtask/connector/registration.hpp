@@ -1,7 +1,10 @@
 #pragma once
 
 #include "libtask/connector/simple_sinks.hpp"
+#include "libgraph/connector/connector_description.hpp"
 #include "libgraph/connector/registry.hpp"
+
+#include <vector>
 
 namespace headrace::task {
 
@@ -13,5 +16,8 @@ struct sink_targets {
 
 /// Adds all connectors and formats of this library. Called once, by apps/cluster.
 void register_connectors(graph::connector_registry& registry, sink_targets targets = {});
+
+/// All that `register_connectors` adds, sorted by name.
+std::vector<graph::connector_description> describe_connectors();
 
 } // namespace headrace::task

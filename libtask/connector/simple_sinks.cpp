@@ -1,5 +1,6 @@
 #include "libtask/connector/simple_sinks.hpp"
 
+#include "libgraph/connector/abilities.hpp"
 #include "libgraph/connector/option_set.hpp"
 #include "libgraph/data/row_format.hpp"
 
@@ -10,11 +11,13 @@ namespace headrace::task {
 namespace {
 
 /// A sink without commits whose writers do one thing with each batch.
-class plain_sink final : public graph::sink {
+class plain_sink final : public graph::sink, public graph::changelog_sink {
 public:
   using action = std::function<status(const graph::record_batch&)>;
   using start = std::function<result<action>(const graph::writer_context&)>;
   explicit plain_sink(start begin) : begin_(std::move(begin)) {}
+
+  bool takes_changes() const override { return true; }
 
   result<std::unique_ptr<graph::sink_writer>>
   create_writer(graph::writer_context context,
@@ -82,6 +85,10 @@ std::uint64_t touch(const graph::column& values) {
 }
 
 } // namespace
+
+std::vector<option_declaration> print_sink_options() {
+  return {print_options.begin(), print_options.end()};
+}
 
 graph::connector_registry::sink_factory make_print_factory(print_target to, print_target to_error) {
   return [to = std::move(to), to_error = std::move(to_error)](

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "libgraph/connector/registry.hpp"
+#include "libactors/base/option.hpp"
 
 #include <functional>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace headrace::task {
 
@@ -22,5 +24,8 @@ graph::connector_registry::sink_factory make_print_factory(print_target to, prin
 result<std::unique_ptr<graph::sink>> make_blackhole_sink(const graph::connector_registry& registry,
                                                          const graph::option_map& options,
                                                          graph::row_type_ptr type);
+
+/// What `print` takes.
+std::vector<option_declaration> print_sink_options();
 
 } // namespace headrace::task

@@ -7,7 +7,7 @@
 namespace headrace::task {
 namespace {
 
-constexpr std::array declared{
+constexpr std::array options{
     option_declaration{"field-delimiter", option_type::text, ",", "stands between two fields"},
     option_declaration{"quote-character", option_type::text, "\"",
                        "encloses fields that hold delimiters, quotes or line breaks"},
@@ -33,8 +33,10 @@ constexpr std::array declared{
 
 } // namespace
 
+std::span<const option_declaration> csv_options::declared() { return options; }
+
 result<csv_options> csv_options::parse(const graph::option_map& given) {
-  HEADRACE_TRY(const auto set, graph::option_set::parse("format 'csv'", declared, given));
+  HEADRACE_TRY(const auto set, graph::option_set::parse("format 'csv'", options, given));
   csv_options out;
   HEADRACE_TRY(out.delimiter, set.get_char("field-delimiter"));
   if (set.get_bool("disable-quote-character"))

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "libgraph/connector/format.hpp"
+#include "libactors/base/option.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 
 namespace headrace::task {
@@ -19,6 +21,8 @@ struct csv_options {
   bool allow_newlines = false; ///< line breaks inside quotes; files are then read whole
   graph::malformed_policy on_malformed = graph::malformed_policy::fail;
 
+  /// What `parse` takes.
+  static std::span<const option_declaration> declared();
   /// @errors unknown_option, bad_option_value
   static result<csv_options> parse(const graph::option_map& given);
 };

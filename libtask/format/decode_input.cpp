@@ -16,10 +16,18 @@ error malformed_record(const graph::decode_origin& origin, const record_place& p
   return {errc::malformed_record, "malformed record: " + where + ": " + reason};
 }
 
-status check_produced(const graph::logical_type& record, const graph::logical_type& produced) {
+status check_produced(const graph::logical_type& record, const graph::logical_type& produced,
+                      bool within_rows) {
   for (const auto& field : produced.fields()) {
     const auto index = record.field_index(field.name);
-    if (index < 0 || record.child(static_cast<std::size_t>(index)) != field.type)
+    const auto* whole = index < 0 ? nullptr : &record.child(static_cast<std::size_t>(index));
+    const bool is_part = whole != nullptr && within_rows &&
+                         whole->root() == graph::type_root::row &&
+                         field.type.root() == graph::type_root::row &&
+                         whole->is_nullable() == field.type.is_nullable();
+    if (is_part)
+      HEADRACE_CHECK(check_produced(*whole, field.type, within_rows));
+    else if (whole == nullptr || *whole != field.type)
       return error(errc::type_mismatch, "a record of type " + record.to_sql() + " has no field `" +
                                             field.name + "` of type " + field.type.to_sql());
   }

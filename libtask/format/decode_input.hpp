@@ -33,7 +33,9 @@ error malformed_record(const graph::decode_origin& origin, const record_place& p
                        const std::string& reason);
 
 /// Tells which field of `produced` is none of `record`. @errors type_mismatch
-status check_produced(const graph::logical_type& record, const graph::logical_type& produced);
+/// @param within_rows  a field that is a row may have some of its fields only
+status check_produced(const graph::logical_type& record, const graph::logical_type& produced,
+                      bool within_rows = false);
 
 /// Puts what was found into an error: in quotes, cut to a few dozen characters, one line.
 std::string excerpt(std::string_view found);

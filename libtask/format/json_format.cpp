@@ -13,7 +13,7 @@ public:
 
   result<std::unique_ptr<graph::decoder>>
   create_decoder(graph::row_type_ptr record, graph::row_type_ptr produced) const override {
-    HEADRACE_CHECK(check_produced(*record, *produced));
+    HEADRACE_CHECK(check_produced(*record, *produced, true));
     return make_json_decoder(options_, std::move(produced));
   }
   result<std::unique_ptr<graph::encoder>> create_encoder(graph::row_type_ptr type) const override {

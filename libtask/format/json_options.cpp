@@ -7,7 +7,7 @@
 namespace headrace::task {
 namespace {
 
-constexpr std::array declared{
+constexpr std::array options{
     option_declaration{"fail-on-missing-field", option_type::boolean, "false",
                        "whether a record without one of the fields is malformed; else it is NULL"},
     option_declaration{"ignore-parse-errors", option_type::boolean, "false",
@@ -31,8 +31,11 @@ constexpr std::array declared{
 
 } // namespace
 
-result<json_options> json_options::parse(const graph::option_map& given) {
-  HEADRACE_TRY(const auto set, graph::option_set::parse("format 'json'", declared, given));
+std::span<const option_declaration> json_options::declared() { return options; }
+
+result<json_options> json_options::parse(const graph::option_map& given, std::string_view format) {
+  HEADRACE_TRY(const auto set,
+               graph::option_set::parse("format '" + std::string(format) + "'", options, given));
   json_options out;
   out.fail_on_missing_field = set.get_bool("fail-on-missing-field");
   out.on_malformed = set.get_bool("ignore-parse-errors") ? graph::malformed_policy::skip

@@ -2,7 +2,9 @@
 
 #include "libtask/format/scalar_text.hpp"
 #include "libgraph/connector/format.hpp"
+#include "libactors/base/option.hpp"
 
+#include <span>
 #include <string>
 
 namespace headrace::task {
@@ -19,8 +21,12 @@ struct json_options {
   std::string null_key_literal = "null";
   graph::malformed_policy on_malformed = graph::malformed_policy::fail;
 
+  /// What `parse` takes.
+  static std::span<const option_declaration> declared();
+  /// @param format  what errors name
   /// @errors unknown_option, bad_option_value
-  static result<json_options> parse(const graph::option_map& given);
+  static result<json_options> parse(const graph::option_map& given,
+                                    std::string_view format = "json");
 };
 
 } // namespace headrace::task

@@ -1,6 +1,7 @@
 #include "libtask/operator/sink_operator.hpp"
 
 #include "libtask/operator/collect_operator.hpp"
+#include "libgraph/connector/abilities.hpp"
 #include "libgraph/connector/option_set.hpp"
 #include "libgraph/function/failure.hpp"
 
@@ -47,6 +48,7 @@ struct sink_operator::command {
   std::vector<graph::committable> committables; // commit
   int tries = 0;                                // commit
   checkpoint_id checkpoint = 0;                 // prepare
+  std::int64_t watermark_ms = 0;                // prepare
   bool end_of_input = false;                    // prepare
   std::function<void(status)> done;             // prepare
 };
@@ -145,6 +147,11 @@ void sink_operator::note_write(std::size_t rows, std::int64_t took_us) {
   row_us_ = row_us_ ? (*row_us_ * 3 + lately) / 4 : lately;
 }
 
+status sink_operator::advance(graph::watermark mark) {
+  watermark_ms_ = mark.time_ms;
+  return {};
+}
+
 status sink_operator::end_input(std::int32_t /*input*/) {
   ended_ = true;
   if (context_.checkpointing)
@@ -152,6 +159,7 @@ status sink_operator::end_input(std::int32_t /*input*/) {
   command last;
   last.what = command::kind::prepare;
   last.end_of_input = true;
+  last.watermark_ms = watermark_ms_;
   last.checkpoint = std::numeric_limits<checkpoint_id>::max();
   last.done = [this](status prepared) {
     if (prepared)
@@ -166,6 +174,7 @@ void sink_operator::snapshot(checkpoint_id checkpoint, std::function<void(status
   prepare.what = command::kind::prepare;
   prepare.checkpoint = checkpoint;
   prepare.end_of_input = ended_;
+  prepare.watermark_ms = watermark_ms_;
   prepare.done = std::move(done);
   enqueue(std::move(prepare));
 }
@@ -250,6 +259,8 @@ sink_operator::outcome sink_operator::carry_out(writer_cell& cell, const command
         break;
     break;
   case command::kind::prepare: {
+    if (auto* following = dynamic_cast<graph::watermarked_writer*>(cell.writer.get()))
+      following->advance(what.watermark_ms);
     auto committables = cell.writer->prepare_commit(what.end_of_input);
     if (!committables)
       return {std::move(committables).error(), {}, {}, {}, 0};

@@ -34,6 +34,7 @@ public:
 
   status open(const operator_states& states) override;
   status add(std::int32_t input, const graph::record_batch& rows) override;
+  status advance(graph::watermark mark) override;
   status end_input(std::int32_t input) override;
   bool is_blocked() const override;
   std::size_t rows_wanted() const override;
@@ -70,6 +71,7 @@ private:
   std::size_t queued_rows_ = 0;
   std::optional<double> row_us_; ///< that the writer has taken for a row lately
   std::map<checkpoint_id, std::vector<graph::committable>> uncommitted_;
+  std::int64_t watermark_ms_ = graph::watermark::none;
   bool running_ = false;
   bool is_pausing_ = false; ///< before a commit is tried again
   bool ended_ = false;

@@ -2,6 +2,7 @@
 
 #include "libtask/operator/source_events.hpp"
 #include "libgraph/function/failure.hpp"
+#include "libgraph/spec/make_source.hpp"
 
 #include <atomic>
 #include <mutex>
@@ -303,9 +304,7 @@ result<std::unique_ptr<stream_operator>> make_source_operator(const graph::opera
   const auto& spec = std::get<graph::source_spec>(node.spec);
   std::unique_ptr<graph::source> source;
   if (spec.connector.provider.is_none()) {
-    HEADRACE_TRY(source, context.connectors.create_source(
-                             spec.connector.name, spec.connector.options,
-                             std::make_shared<const graph::logical_type>(node.output_type)));
+    HEADRACE_TRY(source, graph::make_source(context.connectors, spec, node.output_type));
   } else {
     HEADRACE_TRY(source, make_function<graph::source>(context, spec.connector.provider));
   }

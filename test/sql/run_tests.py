@@ -16,7 +16,10 @@
     errors                          lines `SQL ==> MESSAGE`, a part of what is said of that line
     failure                         as error, of SQL that is well but whose job fails
 
-Each query, each line of values or errors, and each error counts as a check. Rows are compared in any order unless the query says ordered. Where the source is sqlite3, its answers
+${DIR} in SQL is a directory of the file's own, empty at its start.
+
+Each query, each line of values or errors, and each error counts as a check. Rows are compared in any
+order unless the query says ordered. Where the source is sqlite3, its answers
 are asked for again and compared, too.
 """
 
@@ -224,6 +227,7 @@ def run_file(headrace, path):
     with tempfile.TemporaryDirectory() as directory:
         script, before, queries = "", "", []
         for block in blocks:
+            block.sql = block.sql.replace("${DIR}", os.path.join(directory, "own"))
             if block.kind == "table":
                 before += ddl_of(block, directory)
                 script += ddl_of(block, directory)

@@ -43,7 +43,9 @@ std::string to_string(const bound_expression& from, std::span<const std::string>
     return column->index < names.size() ? names[column->index]
                                         : "$" + std::to_string(column->index);
   if (const auto* field = std::get_if<bound_field>(&from.node))
-    return to_string(*field->row, names) + "." + std::to_string(field->index);
+    return to_string(*field->row, names) + "." +
+           (names.empty() ? std::to_string(field->index)
+                          : field->row->type.fields()[field->index].name);
   const auto& call = std::get<bound_call>(from.node);
   out = call.function + (call.is_distinct ? "(DISTINCT " : "(");
   for (std::size_t i = 0; i < call.arguments.size(); ++i)

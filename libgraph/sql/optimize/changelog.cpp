@@ -1,12 +1,18 @@
 #include "libgraph/sql/optimize/changelog.hpp"
 
+#include "libgraph/connector/abilities.hpp"
+
 #include <string_view>
 
 namespace headrace::sql {
 namespace {
 
-/// Gives updates even of inserts.
+/// Gives updates, even of inserts.
 struct update_maker {
+  bool operator()(const scan_node& node) const {
+    const auto format = node.options.find("format");
+    return format != node.options.end() && graph::is_changelog_format(format->second);
+  }
   bool operator()(const aggregate_node& /*groups*/) const { return true; }
   bool operator()(const join_node& node) const {
     return node.kind != join_type::inner && node.kind != join_type::semi;

@@ -7,8 +7,8 @@ plan_node optimize(plan_node plan) {
   plan = push_filters(std::move(plan));
   plan = merge_calcs(std::move(plan));
   plan = expand_window_items(form_window_aggregates(std::move(plan)));
-  plan = prune_columns(std::move(plan));
-  return merge_calcs(std::move(plan));
+  plan = prune_columns(push_fields(std::move(plan)));
+  return narrow_rows(merge_calcs(std::move(plan)));
 }
 
 } // namespace headrace::sql

@@ -26,6 +26,14 @@ plan_node form_window_aggregates(plan_node plan);
 /// above.
 plan_node expand_window_items(plan_node plan);
 
+/// Fields of rows are taken below watermarks of computed columns, so that the rows as a whole end
+/// there.
+plan_node push_fields(plan_node plan);
+
+/// Where only fields of a column are read, the scan gives a row of these alone: fields that nobody
+/// reads are not decoded.
+plan_node narrow_rows(plan_node plan);
+
 /// Columns that nobody reads are not computed, kept or decoded.
 plan_node prune_columns(plan_node plan);
 

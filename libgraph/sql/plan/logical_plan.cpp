@@ -40,9 +40,24 @@ private:
     return out;
   }
   std::string fields() const { return join_text(names_of(*columns_), ", "); }
+  /// "(x(i), y)", of a row that is read in part.
+  static std::string field_names(const logical_type& type) {
+    std::string out = "(";
+    for (const auto& each : type.fields())
+      out += (out.size() > 1 ? ", " : "") + each.name +
+             (each.type.root() == type_root::row ? field_names(each.type) : std::string());
+    return out + ")";
+  }
 
   void put(const scan_node& node) {
-    out_ += "TableSourceScan(table=[" + node.table.to_sql() + "], fields=[" + fields() + "])";
+    out_ += "TableSourceScan(table=[" + node.table.to_sql() + "], fields=[";
+    for (std::size_t i = 0; i < columns_->size(); ++i) {
+      const auto& column = (*columns_)[i];
+      out_ += (i > 0 ? ", " : "") + column.name;
+      if (!(column.type == node.record.child(node.fields[i])))
+        out_ += field_names(column.type);
+    }
+    out_ += "])";
   }
   void put(const values_node& node) {
     out_ += "Values(tuples=[";

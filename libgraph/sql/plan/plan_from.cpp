@@ -134,6 +134,8 @@ std::optional<plan_node> query_planner::plan_scan(const graph::object_path& path
   if (!scan.options.contains("connector"))
     return fail(diagnostic_kind::invalid,
                 "table has no connector: " + path.object + "; say WITH ('connector' = '…')", at);
+  if (!put_partitions(path, table, scan.options, at))
+    return std::nullopt;
   plan_node out;
   out.at = at;
   std::vector<logical_type::field> fields;
@@ -176,6 +178,21 @@ std::optional<plan_node> query_planner::plan_scan(const graph::object_path& path
     out = projected(std::move(out), std::move(items), std::move(names));
   }
   return table.watermark ? add_watermark(std::move(out), *table.watermark, at) : out;
+}
+
+/// Connectors get the columns of PARTITIONED BY as an option.
+bool query_planner::put_partitions(const graph::object_path& path,
+                                   const graph::table_definition& table,
+                                   graph::object_options& into, source_span at) {
+  if (table.partitioned_by.empty())
+    return true;
+  const auto& connector = into.at("connector");
+  if (connector != "filesystem" && connector != "file")
+    return refuse("connector '" + connector + "' has no partitions: leave out PARTITIONED BY of " +
+                      path.object,
+                  at);
+  into.insert_or_assign("partition.keys", join_text(table.partitioned_by, ","));
+  return true;
 }
 
 std::optional<plan_node> query_planner::add_watermark(plan_node plan,

@@ -14,10 +14,6 @@ bound_expression null_of(const logical_type& type, source_span at) {
 
 std::optional<plan_node> query_planner::plan(const insert& from) {
   bool is_sound = true;
-  if (from.overwrites)
-    is_sound = refuse("INSERT OVERWRITE is not supported yet", from.at);
-  if (!from.partition.empty())
-    is_sound = refuse("INSERT … PARTITION is not supported yet", from.partition[0].column.at);
   if (from.on_conflict)
     is_sound = refuse("ON CONFLICT is not supported yet", from.at);
   const auto found = find_relation(from.table);
@@ -40,7 +36,10 @@ std::optional<plan_node> query_planner::plan(const insert& from) {
     return fail(diagnostic_kind::invalid,
                 "table has no connector: " + found->path.object + "; say WITH ('connector' = '…')",
                 from.table.at);
-  std::vector<const graph::table_column*> persisted;
+  if (!put_partitions(found->path, *table, sink.options, from.table.at) ||
+      !set_overwrite(from, sink))
+    return std::nullopt;
+  persisted_columns persisted;
   for (const auto& each : table->columns) {
     if (each.kind == graph::column_kind::metadata && !each.is_virtual)
       return unsupported("no connector takes metadata yet: column " + each.name, from.table.at);
@@ -52,10 +51,21 @@ std::optional<plan_node> query_planner::plan(const insert& from) {
     persisted.push_back(&each);
   }
 
-  const auto source = match_columns(from.columns, persisted);
-  if (!source)
+  const auto fixed = bind_partition(from, *table, persisted);
+  if (!fixed)
     return std::nullopt;
-  const auto wanted = from.columns.empty() ? persisted.size() : from.columns.size();
+  persisted_columns free; // of the query
+  for (std::size_t i = 0; i < persisted.size(); ++i)
+    if (!(*fixed)[i])
+      free.push_back(persisted[i]);
+  const auto matched = match_columns(from.columns, free);
+  if (!matched)
+    return std::nullopt;
+  std::vector<std::optional<std::size_t>> source(persisted.size());
+  for (std::size_t i = 0, next = 0; i < persisted.size(); ++i)
+    if (!(*fixed)[i])
+      source[i] = (*matched)[next++];
+  const auto wanted = from.columns.empty() ? free.size() : from.columns.size();
   if (wanted != rows->columns.size())
     return fail(diagnostic_kind::invalid,
                 "the query has " + std::to_string(rows->columns.size()) + " columns, " +
@@ -63,7 +73,7 @@ std::optional<plan_node> query_planner::plan(const insert& from) {
                                           : std::string("the list names ")) +
                     std::to_string(wanted),
                 from.rows.at);
-  auto fitted = fit_rows(from, std::move(*rows), persisted, *source);
+  auto fitted = fit_rows(from, std::move(*rows), persisted, source, *fixed);
   if (!fitted)
     return std::nullopt;
   plan_node out;
@@ -72,6 +82,49 @@ std::optional<plan_node> query_planner::plan(const insert& from) {
   out.node = std::move(sink);
   out.inputs.push_back(std::move(*fitted));
   return out;
+}
+
+std::optional<std::vector<std::optional<bound_expression>>>
+query_planner::bind_partition(const insert& from, const graph::table_definition& table,
+                              const persisted_columns& persisted) {
+  std::vector<std::optional<bound_expression>> out(persisted.size());
+  bool is_sound = true;
+  for (const auto& each : from.partition) {
+    const auto& label = each.column.text;
+    if (std::find(table.partitioned_by.begin(), table.partitioned_by.end(), label) ==
+        table.partitioned_by.end()) {
+      is_sound = false;
+      const std::vector<std::string_view> names(table.partitioned_by.begin(),
+                                                table.partitioned_by.end());
+      const auto nearest = nearest_name(label, names);
+      fail(diagnostic_kind::unknown_name,
+           "table is not partitioned by " + label +
+               (nearest.empty() ? "" : ", did you mean " + std::string(nearest)),
+           each.column.at);
+      continue;
+    }
+    if (!each.value)
+      continue; // the query gives it
+    const auto place = std::find_if(persisted.begin(), persisted.end(),
+                                    [&](const auto* column) { return column->name == label; });
+    const column_scope nothing;
+    auto value = expression_binder(nothing, findings_).bind(*each.value);
+    is_sound &= value.has_value() && place != persisted.end();
+    if (value && place != persisted.end())
+      out[static_cast<std::size_t>(place - persisted.begin())] = std::move(*value);
+  }
+  return is_sound ? std::optional(std::move(out)) : std::nullopt;
+}
+
+bool query_planner::set_overwrite(const insert& from, sink_node& into) {
+  if (!from.overwrites)
+    return true;
+  const auto& connector = into.options.at("connector");
+  if (connector != "filesystem" && connector != "file")
+    return refuse("connector '" + connector + "' has nothing to overwrite: INSERT INTO adds rows",
+                  from.at);
+  into.options.insert_or_assign("sink.overwrite", "true");
+  return true;
 }
 
 /// Which column of the query each of the table's gets; none: NULL.
@@ -111,16 +164,18 @@ query_planner::match_columns(const std::vector<qualified_name>& listed,
 /// The rows as the table takes them: in its order, of its types.
 std::optional<plan_node>
 query_planner::fit_rows(const insert& from, plan_node rows, const persisted_columns& persisted,
-                        const std::vector<std::optional<std::size_t>>& source) {
+                        const std::vector<std::optional<std::size_t>>& source,
+                        const std::vector<std::optional<bound_expression>>& fixed) {
   std::vector<bound_expression> items;
   std::vector<std::string> names;
   bool is_sound = true;
   for (std::size_t i = 0; i < persisted.size(); ++i) {
     const auto& column = *persisted[i];
     names.push_back(column.name);
-    auto value = source[i] ? bound_expression{bound_column{*source[i]},
-                                              rows.columns[*source[i]].type, from.rows.at}
-                           : null_of(column.type, from.at);
+    auto value = fixed[i]    ? *fixed[i]
+                 : source[i] ? bound_expression{bound_column{*source[i]},
+                                                rows.columns[*source[i]].type, from.rows.at}
+                             : null_of(column.type, from.at);
     if (!is_implicitly_castable(value.type, column.type)) {
       is_sound = false;
       fail(diagnostic_kind::type_mismatch,
@@ -129,7 +184,7 @@ query_planner::fit_rows(const insert& from, plan_node rows, const persisted_colu
            from.rows.at);
       continue;
     }
-    const bool is_null = value.type.root() == type_root::null || !source[i];
+    const bool is_null = value.type.root() == type_root::null || (!source[i] && !fixed[i]);
     if (is_null && !column.type.is_nullable()) {
       is_sound = false;
       fail(diagnostic_kind::invalid, "column is NOT NULL and gets no value: " + column.name,

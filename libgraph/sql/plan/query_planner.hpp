@@ -86,11 +86,17 @@ private:
 
   // --- INSERT (plan_insert.cpp)
   using persisted_columns = std::vector<const graph::table_column*>;
+  /// The values of INSERT … PARTITION, by the table's columns.
+  std::optional<std::vector<std::optional<bound_expression>>>
+  bind_partition(const insert& from, const graph::table_definition& table,
+                 const persisted_columns& persisted);
+  bool set_overwrite(const insert& from, sink_node& into);
   std::optional<std::vector<std::optional<std::size_t>>>
   match_columns(const std::vector<qualified_name>& listed, const persisted_columns& persisted);
   std::optional<plan_node> fit_rows(const insert& from, plan_node rows,
                                     const persisted_columns& persisted,
-                                    const std::vector<std::optional<std::size_t>>& source);
+                                    const std::vector<std::optional<std::size_t>>& source,
+                                    const std::vector<std::optional<bound_expression>>& fixed);
 
   // --- SELECT (plan_select.cpp)
   std::optional<ordered> plan_select(const select& from, const std::vector<order_item>& order_by,
@@ -134,6 +140,8 @@ private:
                                      const std::vector<hint>& hints, source_span at);
   std::optional<plan_node> plan_view(const graph::object_path& path,
                                      const graph::view_definition& view, source_span at);
+  bool put_partitions(const graph::object_path& path, const graph::table_definition& table,
+                      graph::object_options& into, source_span at);
   std::optional<plan_node> add_watermark(plan_node plan, const graph::table_watermark& watermark,
                                          source_span at);
   std::optional<relation> apply_alias(relation made, const table_alias& alias);

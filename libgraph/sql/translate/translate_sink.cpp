@@ -1,3 +1,5 @@
+#include "libgraph/connector/abilities.hpp"
+#include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 
 #include <algorithm>
@@ -25,6 +27,20 @@ bool job_translator::add_table_sink(const sink_node& sink, const plan_node& plan
          plan.at);
   if (!made || !below)
     return false;
+  const auto* updating = find_updating(plan.inputs[0]);
+  const auto* able = dynamic_cast<const graph::changelog_sink*>(made->get());
+  if (updating != nullptr && (able == nullptr || !able->takes_changes())) {
+    fail(diagnostic_kind::invalid,
+         "table " + sink.table->object +
+             " takes inserts only, and rows of the query are updated; write to 'changelog-json', "
+             "'print' or another that takes updates",
+         updating->at);
+    return false;
+  }
+  if (!has_end_ && sink.options.contains("sink.overwrite")) {
+    fail(diagnostic_kind::unsupported, "INSERT OVERWRITE needs input that ends", plan.at);
+    return false;
+  }
   add(sink.table->object, std::move(spec), {*below}, type);
   return true;
 }

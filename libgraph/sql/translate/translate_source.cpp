@@ -1,10 +1,49 @@
+#include "libgraph/connector/abilities.hpp"
 #include "libgraph/data/batch_builder.hpp"
 #include "libgraph/data/batch_codec.hpp"
 #include "libgraph/expression/program.hpp"
+#include "libgraph/spec/make_source.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 #include "libgraph/types/value_text.hpp"
 
 namespace headrace::sql {
+namespace {
+
+/// The columns of the scan under the names that the connector has for them.
+logical_type produced_of(const scan_node& node, const plan_node& plan) {
+  std::vector<logical_type::field> fields;
+  for (std::size_t i = 0; i < node.fields.size(); ++i) {
+    auto field = node.record.fields()[node.fields[i]];
+    field.type = plan.columns[i].type;
+    fields.push_back(std::move(field));
+  }
+  return logical_type::row(std::move(fields)).not_null();
+}
+
+/// A row with those fields alone that `wanted` has.
+graph::expression narrowed(graph::expression whole, const logical_type& wanted) {
+  const auto type = whole.type();
+  if (type == wanted)
+    return whole;
+  std::vector<graph::expression> fields;
+  for (const auto& field : wanted.fields()) {
+    const auto index = type.field_index(field.name);
+    const auto& found = type.child(static_cast<std::size_t>(index));
+    const auto place = graph::make_constant(
+        graph::fixed_value<std::int32_t>(logical_type::integer().not_null(), index));
+    auto value =
+        graph::make_call("FIELD", type.is_nullable() ? found.nullable() : found, {whole, place});
+    fields.push_back(narrowed(std::move(value), field.type));
+  }
+  auto row = graph::make_call("ROW", wanted.not_null(), std::move(fields));
+  if (!wanted.is_nullable())
+    return row;
+  auto is_null = graph::make_call("IS NULL", logical_type::boolean().not_null(), {whole});
+  auto nothing = graph::make_constant(graph::null_value(wanted));
+  return graph::make_call("CASE", wanted, {std::move(is_null), std::move(nothing), std::move(row)});
+}
+
+} // namespace
 
 maybe_index job_translator::make(const scan_node& node, const plan_node& plan) {
   return add_source(node, plan, {});
@@ -20,10 +59,33 @@ maybe_index job_translator::add_source(const scan_node& node, const plan_node& p
   if (!made)
     return fail(diagnostic_kind::invalid,
                 "table " + node.table.object + ": " + made.error().message, plan.at);
-  if (node.fields == first_numbers(type.child_count()))
+  has_end_ &= (*made)->bounds() == graph::boundedness::bounded;
+  const auto produced = produced_of(node, plan);
+  if (produced == type)
     return add(node.table.object, std::move(spec), {}, type);
+  auto* able = dynamic_cast<graph::projectable_source*>(made->get());
+  if (able != nullptr && able->project(shared(produced))) {
+    graph::set_record(spec.connector, type);
+    return add(node.table.object, std::move(spec), {}, produced);
+  }
+  // It gives all; the rest is left out behind it.
+  if (spec.watermarks.time_column >= 0)
+    spec.watermarks.time_column = static_cast<std::int32_t>(
+        node.fields[static_cast<std::size_t>(spec.watermarks.time_column)]);
   const auto source = add(node.table.object, std::move(spec), {}, type);
-  return add("project", graph::project_spec{numbers(node.fields)}, {source}, plan.row_type());
+  bool is_choice = true;
+  for (std::size_t i = 0; i < node.fields.size(); ++i)
+    is_choice &= produced.child(i) == type.child(node.fields[i]);
+  if (is_choice)
+    return add("project", graph::project_spec{numbers(node.fields)}, {source}, produced);
+  graph::calc_spec choice;
+  choice.time_zone = settings_.time_zone;
+  for (std::size_t i = 0; i < node.fields.size(); ++i) {
+    auto whole =
+        graph::make_column(static_cast<std::uint32_t>(node.fields[i]), type.child(node.fields[i]));
+    choice.outputs.push_back(narrowed(std::move(whole), produced.child(i)));
+  }
+  return add("project", std::move(choice), {source}, produced);
 }
 
 maybe_index job_translator::make(const values_node& node, const plan_node& plan) {
@@ -67,8 +129,7 @@ maybe_index job_translator::make(const watermark_node& node, const plan_node& pl
   spec.time_column = static_cast<std::int32_t>(node.column);
   const auto& input = plan.inputs[0];
   if (const auto* scan = std::get_if<scan_node>(&input.node)) {
-    // The reader knows which of its splits are idle. It counts by the connector's columns.
-    spec.time_column = static_cast<std::int32_t>(scan->fields[node.column]);
+    // The reader knows which of its splits are idle.
     return add_source(*scan, input, spec);
   }
   const auto below = visit(input);

@@ -85,6 +85,7 @@ private:
   const translation_settings& settings_;
   std::vector<diagnostic>& findings_;
   translated_job out_;
+  bool has_end_ = true; ///< all sources so far are bounded
   std::vector<std::pair<const plan_node*, std::int32_t>> done_;
 };
 

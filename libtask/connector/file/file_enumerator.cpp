@@ -27,10 +27,44 @@ status refuse_compressed(const std::vector<file_info>& files) {
   return {};
 }
 
+/// "part-2" before "part-10": numbers in names count as such.
+bool is_before(std::string_view left, std::string_view right) {
+  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
+  const auto take_number = [&](std::string_view& from) {
+    const auto begin = std::min(from.find_first_not_of('0'), from.size());
+    auto end = begin;
+    while (end < from.size() && is_digit(from[end]))
+      ++end;
+    const auto out = from.substr(begin, end - begin);
+    from.remove_prefix(end);
+    return out;
+  };
+  while (!left.empty() && !right.empty()) {
+    if (is_digit(left.front()) && is_digit(right.front())) {
+      const auto one = take_number(left);
+      const auto other = take_number(right);
+      if (one.size() != other.size())
+        return one.size() < other.size();
+      if (one != other)
+        return one < other;
+    } else if (left.front() != right.front()) {
+      return left.front() < right.front();
+    } else {
+      left.remove_prefix(1);
+      right.remove_prefix(1);
+    }
+  }
+  return left.size() < right.size();
+}
+
 result<std::vector<graph::source_split>> discover(file_system& files, const file_input& input,
                                                   std::int32_t readers) {
-  HEADRACE_TRY(const auto found, find_input_files(files, input.path, input.recursive));
+  HEADRACE_TRY(auto found, find_input_files(files, input.path, input.recursive));
   HEADRACE_CHECK(refuse_compressed(found));
+  if (input.assignment == split_assignment::in_order)
+    std::stable_sort(found.begin(), found.end(), [](const file_info& left, const file_info& right) {
+      return is_before(left.path, right.path);
+    });
   const auto split_bytes = input.split_bytes.value_or(derived_split_bytes(found, readers));
   std::vector<graph::source_split> out;
   for (const auto& split : cut_into_splits(found, split_bytes, input.splittable))
@@ -96,16 +130,15 @@ status file_enumerator::on_discovered(result<std::vector<graph::source_split>> d
   }
   seen_paths_.merge(arrived);
   discovered_ = true;
-  const auto readers = input_.assignment == split_assignment::fixed
-                           ? context_.registered_readers()
-                           : std::vector<std::int32_t>(waiting_.begin(), waiting_.end());
+  const auto readers = is_on_request() ? std::vector<std::int32_t>(waiting_.begin(), waiting_.end())
+                                       : context_.registered_readers();
   for (const auto reader : readers)
     assign_to(reader);
   return {};
 }
 
 status file_enumerator::add_reader(std::int32_t reader) {
-  if (input_.assignment == split_assignment::fixed && discovered_)
+  if (!is_on_request() && discovered_)
     assign_to(reader);
   return {};
 }
@@ -124,7 +157,7 @@ void file_enumerator::assign_to(std::int32_t reader) {
   const bool gave = !splits.empty();
   if (gave)
     context_.assign(reader, std::move(splits));
-  const bool has_all = input_.assignment == split_assignment::fixed || !gave;
+  const bool has_all = !is_on_request() || !gave;
   if (!has_all)
     return;
   if (is_finite())
@@ -135,7 +168,7 @@ void file_enumerator::assign_to(std::int32_t reader) {
 
 std::vector<graph::source_split> file_enumerator::take_for(std::int32_t reader) {
   std::vector<graph::source_split> out;
-  if (input_.assignment == split_assignment::on_request) {
+  if (is_on_request()) {
     // Of many small ones several, and fewer towards the end, so that no reader is left with more.
     const auto readers = static_cast<std::size_t>(std::max(context_.reader_count(), 1));
     const auto share = std::min(unassigned_.size() / (2 * readers), input_.splits_at_once_max);
@@ -151,7 +184,9 @@ std::vector<graph::source_split> file_enumerator::take_for(std::int32_t reader) 
     out = std::move(own.mapped());
   const auto readers = static_cast<std::uint64_t>(std::max(context_.reader_count(), 1));
   const auto is_own = [&](const numbered_split& one) {
-    return one.number % readers == static_cast<std::uint64_t>(reader);
+    const auto whose =
+        input_.assignment == split_assignment::in_order ? std::uint64_t{0} : one.number % readers;
+    return whose == static_cast<std::uint64_t>(reader);
   };
   for (auto& one : unassigned_) {
     if (is_own(one))
@@ -164,7 +199,7 @@ std::vector<graph::source_split> file_enumerator::take_for(std::int32_t reader) 
 status file_enumerator::add_splits_back(std::vector<graph::source_split> splits,
                                         std::int32_t reader) {
   waiting_.erase(reader);
-  if (input_.assignment == split_assignment::fixed) {
+  if (!is_on_request()) {
     auto& own = returned_[reader];
     own.insert(own.end(), std::make_move_iterator(splits.begin()),
                std::make_move_iterator(splits.end()));

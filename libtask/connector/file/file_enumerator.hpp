@@ -17,6 +17,7 @@ namespace headrace::task {
 enum class split_assignment : std::uint8_t {
   on_request, ///< the next split to whoever asks: work is shared
   fixed,      ///< split i to reader i modulo their number: the same each time
+  in_order,   ///< all to the first reader, in the order in which a sink wrote them
 };
 
 /// What a file source reads.
@@ -57,6 +58,7 @@ private:
   status on_discovered(result<std::vector<graph::source_split>> discovered);
   void assign_to(std::int32_t reader);
   std::vector<graph::source_split> take_for(std::int32_t reader);
+  bool is_on_request() const { return input_.assignment == split_assignment::on_request; }
   bool is_finite() const { return input_.monitor_interval.count() == 0; }
 
   file_input input_;

@@ -1,5 +1,6 @@
 #include "libtask/connector/file/file_format.hpp"
 
+#include "libgraph/connector/abilities.hpp"
 #include "libgraph/connector/option_set.hpp"
 
 #include <string>
@@ -10,12 +11,13 @@ namespace headrace::task {
 result<file_format> choose_format(const graph::connector_registry& registry,
                                   const graph::option_map& options,
                                   const graph::logical_type& type) {
-  file_format out{nullptr, options};
+  file_format out{nullptr, false, options};
   const auto named = options.find("format");
   const bool is_text =
       type.child_count() == 1 && type.child(0).physical() == graph::physical_type::string;
   const std::string name = named != options.end() ? named->second : is_text ? "lines" : "csv";
   const auto own = graph::take_prefixed(out.others, name);
+  out.has_changes = graph::is_changelog_format(name);
   HEADRACE_TRY(out.format, registry.create_format(name, own));
   return out;
 }

@@ -9,6 +9,7 @@ namespace headrace::task {
 /// The format of files: as the options say, else lines for a single STRING column, csv for others.
 struct file_format {
   std::shared_ptr<const graph::format> format;
+  bool has_changes = false; ///< it writes and reads updates and deletions
   graph::option_map others; ///< the options that are not the format's own
 };
 

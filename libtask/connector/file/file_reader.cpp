@@ -1,5 +1,9 @@
 #include "libtask/connector/file/file_reader.hpp"
 
+#include "libtask/connector/file/partition_path.hpp"
+#include "libtask/format/scalar_text.hpp"
+#include "libactors/base/text.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -23,7 +27,10 @@ error unreadable(const std::string& path, error cause) {
 file_reader::file_reader(file_reading reading, std::unique_ptr<graph::decoder> decoder,
                          graph::reader_context context)
     : reading_(std::move(reading)), decoder_(std::move(decoder)), context_(std::move(context)),
-      limiter_(reading_.rows_per_second), rows_(reading_.type) {}
+      limiter_(reading_.rows_per_second),
+      rows_(reading_.decoded == nullptr ? reading_.type : reading_.decoded) {
+  reading_.decoded = rows_.type();
+}
 
 status file_reader::add_split(graph::source_split split) {
   HEADRACE_TRY(auto decoded, file_split::decode(split.state));
@@ -64,7 +71,8 @@ result<std::optional<graph::fetched>> file_reader::fetch(const graph::fetch_budg
     needs_more_ = rows_.size() < rows_max || begin_ == end_;
   }
   limiter_.take(rows_.size());
-  auto out = finish_fetch(rows_.is_empty() ? graph::record_batch() : rows_.finish());
+  auto out =
+      finish_fetch(rows_.is_empty() ? graph::record_batch() : with_partition(rows_.finish()));
   out.skipped_records = skipped;
   return std::optional(std::move(out));
 }
@@ -72,6 +80,7 @@ result<std::optional<graph::fetched>> file_reader::fetch(const graph::fetch_budg
 status file_reader::open_next() {
   auto split = std::move(waiting_.front());
   waiting_.pop_front();
+  HEADRACE_CHECK(read_partition(split.path));
   auto file = context_.files.open(split.path);
   if (!file)
     return unreadable(split.path, std::move(file).error());
@@ -193,9 +202,63 @@ error file_reader::with_line(error failure, const graph::decode_origin& origin, 
         std::count(piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(*read), '\n'));
     at += *read;
   }
-  graph::batch_builder scratch(reading_.type);
+  graph::batch_builder scratch(reading_.decoded);
   auto again = decoder_->decode(input, last, exact, input.size() + 1, block_, scratch);
   return again ? failure : std::move(again).error();
+}
+
+status file_reader::read_partition(const std::string& path) {
+  if (reading_.partition_keys.empty())
+    return {};
+  const auto directory = path.substr(0, path.rfind('/'));
+  const auto values =
+      parse_partition(reading_.partition_keys, directory, reading_.missing_partition);
+  if (!values)
+    return error(errc::input_unreadable, "input is in no partition: " + path +
+                                             ", its directories are to be named " +
+                                             join_text(reading_.partition_keys, "=…/") + "=…");
+  std::vector<graph::logical_type::field> fields;
+  for (const auto& key : reading_.partition_keys)
+    if (const auto index = reading_.type->field_index(key); index >= 0)
+      fields.push_back(reading_.type->fields()[static_cast<std::size_t>(index)]);
+  const auto type = std::make_shared<const graph::logical_type>(
+      graph::logical_type::row(std::move(fields)).not_null());
+  graph::batch_builder row(type);
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    if (reading_.type->field_index(reading_.partition_keys[i]) < 0)
+      continue;
+    auto& column = row.column(place);
+    const auto& value = (*values)[i];
+    if (!value)
+      column.append_null();
+    else if (!scalar_reader(type->child(place)).append(*value, false, column))
+      return error(errc::input_unreadable, "input is in a partition whose value is no " +
+                                               type->child(place).to_sql() + ": " + path);
+    ++place;
+  }
+  row.end_row();
+  partition_ = row.finish();
+  return {};
+}
+
+graph::record_batch file_reader::with_partition(graph::record_batch rows) const {
+  if (reading_.partition_keys.empty())
+    return rows;
+  const std::vector<std::uint32_t> first(rows.size(), 0U);
+  std::vector<graph::column_ptr> columns;
+  for (const auto& field : reading_.type->fields()) {
+    const auto decoded = rows.type()->field_index(field.name);
+    if (decoded >= 0) {
+      columns.push_back(rows.column_at(static_cast<std::size_t>(decoded)));
+      continue;
+    }
+    const auto key = partition_.type()->field_index(field.name);
+    graph::column_builder constant(field.type);
+    constant.append_from(partition_.at(static_cast<std::size_t>(key)), first);
+    columns.push_back(constant.finish());
+  }
+  return rows.with_columns(reading_.type, std::move(columns));
 }
 
 graph::fetched file_reader::finish_fetch(graph::record_batch rows) {

@@ -8,12 +8,17 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace headrace::task {
 
 /// How files are read.
 struct file_reading {
-  graph::row_type_ptr type;
+  graph::row_type_ptr type;                  ///< of the rows given: all fields of a record, or some
+  std::vector<std::string> partition_keys{}; ///< fields that the names of directories hold
+  std::string missing_partition{};           ///< name for NULL
+  graph::row_type_ptr decoded = nullptr;     ///< what the decoder gives: `type` without keys
   bool splittable = true;
   double rows_per_second = 0;               ///< of one reader; 0: as fast as it goes
   std::size_t block_bytes = 1U << 20U;      ///< read at once
@@ -44,6 +49,9 @@ private:
   result<graph::decoded> decode(std::size_t rows_max);
   error with_line(error failure, const graph::decode_origin& origin, byte_view input, bool last);
   graph::fetched finish_fetch(graph::record_batch rows);
+  status read_partition(const std::string& path);
+  /// Adds the values that the split's directory names.
+  graph::record_batch with_partition(graph::record_batch rows) const;
   std::uint64_t offset() const { return block_offset_ + begin_; }
 
   file_reading reading_;
@@ -56,6 +64,7 @@ private:
   // The split being read.
   std::optional<file_split> split_;
   std::unique_ptr<readable_file> file_;
+  graph::record_batch partition_; ///< one row: the keys among `type`, of the split
   std::shared_ptr<graph::buffer> block_;
   std::uint64_t block_offset_ = 0; ///< of the block's first byte, in the file
   std::size_t begin_ = 0;          ///< of what was not consumed, in the block

@@ -4,6 +4,9 @@
 #include "libtask/connector/file/file_format.hpp"
 #include "libtask/connector/file/file_reader.hpp"
 #include "libtask/connector/file/input_files.hpp"
+#include "libtask/connector/file/partition_path.hpp"
+#include "libtask/format/scalar_text.hpp"
+#include "libgraph/connector/abilities.hpp"
 #include "libgraph/connector/option_set.hpp"
 #include "libactors/base/path.hpp"
 
@@ -32,18 +35,35 @@ constexpr std::array declared{
                        "how often to look for new files, without end; 0: not at all", 0},
     option_declaration{"rows-per-second", option_type::real, "0",
                        "rows that each reader gives at most; 0: no limit", 0},
+    option_declaration{"partition.keys", option_type::text, "",
+                       "columns whose values name directories, with commas between; PARTITIONED BY "
+                       "sets it"},
+    option_declaration{"partition.default-name", option_type::text, "__DEFAULT_PARTITION__",
+                       "the directory's value for NULL and for an empty text"},
 };
 
-class file_source final : public graph::source {
+class file_source final : public graph::source, public graph::projectable_source {
 public:
   file_source(file_input input, file_reading reading, std::shared_ptr<const graph::format> format)
-      : input_(std::move(input)), reading_(std::move(reading)), format_(std::move(format)) {}
+      : input_(std::move(input)), reading_(std::move(reading)),
+        record_(without_columns(*reading_.type, reading_.partition_keys)),
+        format_(std::move(format)) {
+    reading_.decoded = record_;
+  }
 
   graph::boundedness bounds() const override {
     return input_.monitor_interval.count() == 0 ? graph::boundedness::bounded
                                                 : graph::boundedness::unbounded;
   }
   graph::row_type_ptr row_type() const override { return reading_.type; }
+  bool project(graph::row_type_ptr produced) override {
+    auto decoded = decoded_of(*produced);
+    if (!format_->create_decoder(record_, decoded))
+      return false;
+    reading_.type = std::move(produced);
+    reading_.decoded = std::move(decoded);
+    return true;
+  }
 
   result<std::unique_ptr<graph::split_enumerator>>
   create_enumerator(graph::enumerator_context& context,
@@ -52,25 +72,52 @@ public:
   }
   result<std::unique_ptr<graph::split_reader>>
   create_reader(graph::reader_context context) const override {
-    HEADRACE_TRY(auto decoder, format_->create_decoder(reading_.type));
+    HEADRACE_TRY(auto decoder, format_->create_decoder(record_, reading_.decoded));
     return std::unique_ptr<graph::split_reader>(
         std::make_unique<file_reader>(reading_, std::move(decoder), std::move(context)));
   }
 
 private:
+  /// What of it stands in the files: one column at least, so that rows can be counted.
+  graph::row_type_ptr decoded_of(const graph::logical_type& produced) const {
+    auto out = without_columns(produced, reading_.partition_keys);
+    if (out->child_count() > 0)
+      return out;
+    return std::make_shared<const graph::logical_type>(
+        graph::logical_type::row({record_->fields().front()}).not_null());
+  }
+
   file_input input_;
   file_reading reading_;
+  graph::row_type_ptr record_; ///< what a record of the files has
   std::shared_ptr<const graph::format> format_;
 };
 
 } // namespace
+
+std::vector<option_declaration> file_source_options() { return {declared.begin(), declared.end()}; }
 
 result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_registry& registry,
                                                         const graph::option_map& options,
                                                         graph::row_type_ptr type) {
   HEADRACE_TRY(auto chosen, choose_format(registry, options, *type));
   HEADRACE_TRY(const auto set, graph::option_set::parse("source 'file'", declared, chosen.others));
-  HEADRACE_CHECK(chosen.format->create_decoder(type)); // a wrong type is told when the job is made
+  file_reading reading;
+  reading.missing_partition = set.get_text("partition.default-name");
+  if (set.has("partition.keys"))
+    reading.partition_keys = split_partition_keys(set.get_text("partition.keys"));
+  for (const auto& key : reading.partition_keys)
+    if (const auto index = type->field_index(key);
+        index < 0 || !is_scalar(type->child(static_cast<std::size_t>(index))))
+      return error(errc::bad_option_value, "bad value of option 'partition.keys' of source 'file': "
+                                           "there is no column of scalars " +
+                                               key);
+  const auto record = without_columns(*type, reading.partition_keys);
+  if (record->child_count() == 0)
+    return error(errc::bad_option_value, "bad value of option 'partition.keys' of source 'file': "
+                                         "no column is left for the files");
+  // A wrong type is told when the job is made.
+  HEADRACE_CHECK(chosen.format->create_decoder(record));
 
   file_input input;
   HEADRACE_TRY(const auto path, set.need_text("path"));
@@ -78,13 +125,14 @@ result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_r
   input.recursive = set.get_bool("source.recursive");
   if (set.has("source.split-size"))
     input.split_bytes = set.get_memory_size("source.split-size");
-  input.splittable = chosen.format->is_splittable();
-  input.assignment = set.get_text("source.split-assignment") == "static"
+  // Changes are read as they were made.
+  input.splittable = chosen.format->is_splittable() && !chosen.has_changes;
+  input.assignment = chosen.has_changes ? split_assignment::in_order
+                     : set.get_text("source.split-assignment") == "static"
                          ? split_assignment::fixed
                          : split_assignment::on_request;
   input.monitor_interval = set.get_duration("source.monitor-interval");
 
-  file_reading reading;
   reading.type = std::move(type);
   reading.splittable = input.splittable;
   reading.rows_per_second = set.get_real("rows-per-second");

@@ -1,8 +1,10 @@
 #pragma once
 
 #include "libgraph/connector/registry.hpp"
+#include "libactors/base/option.hpp"
 
 #include <memory>
+#include <vector>
 
 namespace headrace::task {
 
@@ -13,5 +15,8 @@ namespace headrace::task {
 result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_registry& registry,
                                                         const graph::option_map& options,
                                                         graph::row_type_ptr type);
+
+/// What it takes, less the format's own.
+std::vector<option_declaration> file_source_options();
 
 } // namespace headrace::task

@@ -1,13 +1,18 @@
 #include "libtask/connector/file/file_writer.hpp"
 
 #include "libtask/connector/inserts_only.hpp"
+#include "libtask/format/scalar_text.hpp"
+#include "libgraph/data/stream_element.hpp"
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <utility>
 
 namespace headrace::task {
 namespace {
+
+constexpr std::size_t open_parts_max = 64;
 
 /// A full disk stays `storage_full`, whoever asks; all else is `output_failed`.
 error output_error(const std::string& path, error cause) {
@@ -41,11 +46,7 @@ file_writer::create(file_output output, std::unique_ptr<graph::encoder> encoder,
 file_writer::file_writer(file_output output, std::unique_ptr<graph::encoder> encoder,
                          graph::writer_context context)
     : output_(std::move(output)), encoder_(std::move(encoder)), context_(std::move(context)),
-      names_(context_) {}
-
-std::string file_writer::path_of(const std::string& name) const {
-  return output_.directory + "/" + name;
-}
+      names_(context_), watermark_ms_(graph::watermark::none) {}
 
 status file_writer::start(const std::vector<byte_string>& restored) {
   std::map<std::int32_t, std::uint64_t> known; // subtask → files below it are in the checkpoint
@@ -60,11 +61,21 @@ status file_writer::start(const std::vector<byte_string>& restored) {
     known.emplace(context_.subtask, 0);
   if (auto made = context_.files.create_directories(output_.directory); !made)
     return start_error(output_.directory, std::move(made).error(), context_.is_fresh);
-  auto entries = context_.files.list(output_.directory);
+  HEADRACE_CHECK(remove_unknown(output_.directory, output_.partition_columns.size(), known));
+  return context_.is_fresh ? try_out() : status();
+}
+
+status file_writer::remove_unknown(const std::string& directory, std::size_t depth,
+                                   const std::map<std::int32_t, std::uint64_t>& known) {
+  auto entries = context_.files.list(directory);
   if (!entries)
-    return start_error(output_.directory, std::move(entries).error(), context_.is_fresh);
+    return start_error(directory, std::move(entries).error(), context_.is_fresh);
   for (const auto& entry : *entries) {
     const auto name = std::string_view(entry.path).substr(entry.path.rfind('/') + 1);
+    if (entry.is_directory && depth > 0 && !name.starts_with('.')) {
+      HEADRACE_CHECK(remove_unknown(entry.path, depth - 1, known));
+      continue;
+    }
     const auto part = names_.parse(name);
     if (!part)
       continue;
@@ -78,11 +89,11 @@ status file_writer::start(const std::vector<byte_string>& restored) {
     if (auto removed = context_.files.remove(entry.path); !removed)
       return output_error(entry.path, std::move(removed).error());
   }
-  return context_.is_fresh ? try_out() : status();
+  return {};
 }
 
 status file_writer::try_out() {
-  const auto path = path_of(names_.hidden_name(context_.subtask, next_number_));
+  const auto path = output_.directory + "/" + names_.hidden_name(context_.subtask, next_number_);
   auto file = context_.files.create(path);
   if (!file)
     return start_error(path, std::move(file).error(), true);
@@ -94,47 +105,107 @@ status file_writer::try_out() {
 }
 
 status file_writer::write(const graph::record_batch& rows) {
-  HEADRACE_CHECK(check_inserts_only(rows, "sink 'file'"));
+  if (!output_.has_changes)
+    HEADRACE_CHECK(check_inserts_only(rows, "sink 'file'"));
+  if (!output_.partition_columns.empty())
+    return write_partitions(rows);
+  return write_to(output_.directory, rows);
+}
+
+status file_writer::write_partitions(const graph::record_batch& rows) {
+  std::unordered_map<std::string, std::vector<std::uint32_t>> by_values;
+  std::string key;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = rows.row_at(i);
+    key.clear();
+    for (const auto column : output_.partition_columns) {
+      const auto& values = rows.at(column);
+      key += values.is_null(row) ? '\0' : '\1';
+      if (!values.is_null(row))
+        write_scalar(values, row, timestamp_style::sql, key);
+      key += '\0';
+    }
+    by_values[key].push_back(row);
+  }
+  std::vector<int> kept;
+  for (const auto& field : output_.file_type->fields())
+    kept.push_back(rows.type()->field_index(field.name));
+  for (const auto& [values, chosen] : by_values) {
+    partition_values named;
+    for (const auto column : output_.partition_columns) {
+      named.emplace_back();
+      if (rows.at(column).is_null(chosen.front()))
+        continue;
+      named.back().emplace();
+      write_scalar(rows.at(column), chosen.front(), timestamp_style::sql, *named.back());
+    }
+    auto indices = graph::buffer::allocate(chosen.size() * sizeof(std::uint32_t));
+    std::copy(chosen.begin(), chosen.end(), indices->mutable_as<std::uint32_t>());
+    const auto part =
+        rows.project(output_.file_type, kept).with_selection(std::move(indices), chosen.size());
+    HEADRACE_CHECK(
+        write_to(output_.directory + "/" +
+                     partition_path(output_.partition_keys, named, output_.missing_partition),
+                 part));
+  }
+  return {};
+}
+
+status file_writer::write_to(const std::string& directory, const graph::record_batch& rows) {
   encoded_.clear();
   HEADRACE_CHECK(encoder_->encode(rows, encoded_));
   if (encoded_.empty())
     return {};
-  if (file_ == nullptr)
-    HEADRACE_CHECK(open_part());
-  if (auto appended = file_->append(encoded_); !appended)
-    return output_error(part_.hidden_path, std::move(appended).error());
-  part_.size_bytes += encoded_.size();
-  return part_.size_bytes >= output_.part_bytes_max ? close_part() : status();
+  HEADRACE_TRY(auto* const open, part_in(directory));
+  if (auto appended = open->file->append(encoded_); !appended)
+    return output_error(open->part.hidden_path, std::move(appended).error());
+  open->part.size_bytes += encoded_.size();
+  return open->part.size_bytes >= output_.part_bytes_max ? close_part(open_.find(directory))
+                                                         : status();
 }
 
-status file_writer::open_part() {
+result<file_writer::open_part*> file_writer::part_in(const std::string& directory) {
+  if (const auto found = open_.find(directory); found != open_.end())
+    return &found->second;
+  if (open_.size() >= open_parts_max)
+    HEADRACE_CHECK(close_part(open_.begin()));
+  if (!output_.partition_columns.empty()) {
+    if (auto made = context_.files.create_directories(directory); !made)
+      return output_error(directory, std::move(made).error());
+  }
   const auto number = next_number_++;
-  part_ = {path_of(names_.hidden_name(context_.subtask, number)),
-           path_of(names_.final_name(context_.subtask, number)), 0};
-  auto file = context_.files.create(part_.hidden_path);
+  open_part made;
+  made.part = {directory + "/" + names_.hidden_name(context_.subtask, number),
+               directory + "/" + names_.final_name(context_.subtask, number), 0};
+  auto file = context_.files.create(made.part.hidden_path);
   if (!file)
-    return output_error(part_.hidden_path, std::move(file).error());
-  file_ = std::move(*file);
+    return output_error(made.part.hidden_path, std::move(file).error());
+  made.file = std::move(*file);
+  return &open_.emplace(directory, std::move(made)).first->second;
+}
+
+status file_writer::close_part(open_parts::iterator which) {
+  auto& [file, part] = which->second;
+  if (auto synced = file->sync(); !synced)
+    return output_error(part.hidden_path, std::move(synced).error());
+  if (auto closed = file->close(); !closed)
+    return output_error(part.hidden_path, std::move(closed).error());
+  pending_.push_back(std::move(part));
+  open_.erase(which);
   return {};
 }
 
-status file_writer::close_part() {
-  if (auto synced = file_->sync(); !synced)
-    return output_error(part_.hidden_path, std::move(synced).error());
-  if (auto closed = file_->close(); !closed)
-    return output_error(part_.hidden_path, std::move(closed).error());
-  file_.reset();
-  pending_.push_back(std::exchange(part_, {}));
-  return {};
-}
-
-result<std::vector<graph::committable>> file_writer::prepare_commit(bool /*end_of_input*/) {
-  if (file_ != nullptr)
-    HEADRACE_CHECK(close_part());
+result<std::vector<graph::committable>> file_writer::prepare_commit(bool end_of_input) {
+  while (!open_.empty())
+    HEADRACE_CHECK(close_part(open_.begin()));
   std::vector<graph::committable> out;
   for (const auto& part : pending_)
     out.push_back(part.encode());
   pending_.clear();
+  if (output_.marking)
+    out.push_back(writer_progress{context_.subtask, context_.parallelism,
+                                  end_of_input ? graph::watermark::end : watermark_ms_}
+                      .encode());
   return out;
 }
 
@@ -143,9 +214,9 @@ result<byte_string> file_writer::snapshot(checkpoint_id /*checkpoint*/) {
 }
 
 status file_writer::close() {
-  if (file_ != nullptr) {
-    file_.reset();
-    pending_.push_back(std::exchange(part_, {}));
+  for (auto& [directory, open] : std::exchange(open_, {})) {
+    open.file.reset();
+    pending_.push_back(open.part);
   }
   status out;
   for (const auto& part : std::exchange(pending_, {})) {
@@ -155,9 +226,21 @@ status file_writer::close() {
   return out;
 }
 
+file_committer::file_committer(file_output output, graph::writer_context context)
+    : output_(std::move(output)), context_(std::move(context)), names_(context_) {
+  if (output_.marking)
+    partitions_.emplace(output_.directory, *output_.marking, context_);
+}
+
 result<graph::commit_later> file_committer::commit(const std::vector<graph::committable>& what) {
   graph::commit_later out;
+  std::vector<writer_progress> progress;
   for (const auto& bytes : what) {
+    HEADRACE_TRY(const auto reached, writer_progress::decode(bytes));
+    if (reached) {
+      progress.push_back(*reached);
+      continue;
+    }
     HEADRACE_TRY(const auto part, pending_part::decode(bytes));
     HEADRACE_TRY(auto obstacle, commit_part(part));
     if (!obstacle)
@@ -165,7 +248,28 @@ result<graph::commit_later> file_committer::commit(const std::vector<graph::comm
     out.what.push_back(bytes);
     out.cause = std::move(obstacle);
   }
+  for (const auto& each : progress) {
+    // Only when all rows before it are visible.
+    auto marked = out.what.empty() && partitions_ ? partitions_->commit(each) : status();
+    if (!marked)
+      out.cause = std::move(marked).error();
+    if (out.cause)
+      out.what.push_back(each.encode());
+  }
   return out;
+}
+
+status file_committer::clear_others(const std::string& directory) {
+  if (!output_.overwrites || !cleared_.insert(directory).second)
+    return {};
+  HEADRACE_TRY(const auto entries, context_.files.list(directory));
+  for (const auto& each : entries) {
+    const auto name = std::string_view(each.path).substr(each.path.rfind('/') + 1);
+    if (each.is_directory || name.starts_with('.') || names_.parse(name))
+      continue;
+    HEADRACE_CHECK(context_.files.remove(each.path));
+  }
+  return {};
 }
 
 result<std::optional<error>> file_committer::commit_part(const pending_part& part) {
@@ -192,6 +296,10 @@ result<std::optional<error>> file_committer::commit_part(const pending_part& par
                 std::to_string(part.size_bytes));
   if (visible)
     return fail("another file has its name");
+  if (auto cleared = clear_others(part.final_path.substr(0, part.final_path.rfind('/'))); !cleared)
+    return passing(error(errc::commit_failed,
+                         "what was there cannot be overwritten: " + part.final_path,
+                         std::move(cleared).error()));
   if (auto renamed = context_.files.rename(part.hidden_path, part.final_path); !renamed)
     return passing(error(errc::commit_failed,
                          "output cannot be made visible: " + part.hidden_path + " to become " +

@@ -1,11 +1,17 @@
 #pragma once
 
 #include "libtask/connector/file/part_file.hpp"
+#include "libtask/connector/file/partition_commit.hpp"
+#include "libtask/connector/file/partition_path.hpp"
+#include "libgraph/connector/abilities.hpp"
 #include "libgraph/connector/format.hpp"
 #include "libgraph/connector/sink.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +21,15 @@ namespace headrace::task {
 struct file_output {
   std::string directory;
   std::uint64_t part_bytes_max = 0; ///< a file is closed once it is that large
+  bool has_changes = false;         ///< the format writes updates and deletions, too
+  bool overwrites = false;          ///< what other jobs have written where this one writes goes
+
+  // Rows of a partition lie in a directory of their own, without the values that name it.
+  std::vector<std::size_t> partition_columns; ///< of the rows; empty: no partitions
+  std::vector<std::string> partition_keys;    ///< their names
+  std::string missing_partition;              ///< name for NULL
+  graph::row_type_ptr file_type;              ///< of what stands in the files
+  std::optional<partition_marking> marking;   ///< of complete partitions
 };
 
 /// Writes rows to hidden files, one after the other. Each is closed when it is large enough or at
@@ -23,7 +38,9 @@ struct file_output {
 /// executor threads.
 ///
 ///     write ─▶ open file ── size, checkpoint ──▶ pending ── prepare_commit ──▶ committable
-class file_writer final : public graph::sink_writer {
+///
+/// With partitions, each has an open file, up to so many.
+class file_writer final : public graph::sink_writer, public graph::watermarked_writer {
 public:
   /// Makes the directory, and removes files that no checkpoint knows.
   /// @errors output_failed, corrupt_snapshot
@@ -33,6 +50,7 @@ public:
 
   /// @errors storage_full, output_failed
   status write(const graph::record_batch& rows) override;
+  void advance(std::int64_t watermark_ms) override { watermark_ms_ = watermark_ms; }
   result<std::vector<graph::committable>> prepare_commit(bool end_of_input) override;
   result<byte_string> snapshot(checkpoint_id checkpoint) override;
   /// Removes what was written and is in no checkpoint.
@@ -44,17 +62,27 @@ private:
   status start(const std::vector<byte_string>& restored);
   /// Makes a file and removes it, so that what is not allowed shows before the first row.
   status try_out();
-  status open_part();
-  status close_part();
-  std::string path_of(const std::string& name) const;
+  struct open_part {
+    std::unique_ptr<writable_file> file;
+    pending_part part;
+  };
+  using open_parts = std::map<std::string, open_part>; ///< by directory
+
+  /// Decides about the files that are in a directory and those below it.
+  status remove_unknown(const std::string& directory, std::size_t depth,
+                        const std::map<std::int32_t, std::uint64_t>& known);
+  status write_partitions(const graph::record_batch& rows);
+  status write_to(const std::string& directory, const graph::record_batch& rows);
+  result<open_part*> part_in(const std::string& directory);
+  status close_part(open_parts::iterator which);
 
   file_output output_;
   std::unique_ptr<graph::encoder> encoder_;
   graph::writer_context context_;
   part_names names_;
   std::uint64_t next_number_ = 0;
-  std::unique_ptr<writable_file> file_;
-  pending_part part_;                 ///< of `file_`
+  std::int64_t watermark_ms_;
+  open_parts open_;
   std::vector<pending_part> pending_; ///< closed, not yet handed out
   byte_string encoded_;
 };
@@ -62,7 +90,7 @@ private:
 /// Makes pending files visible. Doing so twice is as good as once.
 class file_committer final : public graph::committer {
 public:
-  explicit file_committer(graph::writer_context context) : context_(std::move(context)) {}
+  file_committer(file_output output, graph::writer_context context);
   /// What the file system does not do now is for later.
   /// @errors commit_failed  a file is gone, was changed, or its name is taken by another
   result<graph::commit_later> commit(const std::vector<graph::committable>& what) override;
@@ -70,7 +98,14 @@ public:
 private:
   /// @returns why it has to wait; nothing: it is visible
   result<std::optional<error>> commit_part(const pending_part& part);
+  /// Removes the visible files of other jobs, once for each directory.
+  status clear_others(const std::string& directory);
+
+  file_output output_;
   graph::writer_context context_;
+  part_names names_;
+  std::optional<partition_committer> partitions_;
+  std::set<std::string> cleared_;
 };
 
 } // namespace headrace::task

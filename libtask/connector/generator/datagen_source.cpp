@@ -66,6 +66,13 @@ result<std::map<std::string, graph::option_map>> by_field(const graph::option_ma
 
 } // namespace
 
+std::vector<option_declaration> datagen_options() {
+  std::vector<option_declaration> out(declared.begin(), declared.end());
+  const auto of_fields = field_generator::declared();
+  out.insert(out.end(), of_fields.begin(), of_fields.end());
+  return out;
+}
+
 result<std::unique_ptr<graph::source>> make_datagen_source(const graph::option_map& options,
                                                            graph::row_type_ptr type,
                                                            double rows_per_second) {
@@ -88,9 +95,9 @@ result<std::unique_ptr<graph::source>> make_datagen_source(const graph::option_m
     fields.push_back(generator);
   }
   const auto seed = static_cast<std::uint64_t>(set.get_int("seed"));
-  auto make =
-      [type, fields = std::move(fields), seed](
-          const graph::reader_context& context) -> result<std::unique_ptr<graph::row_generator>> {
+  auto make = [type, fields = std::move(fields),
+               seed](const graph::reader_context& context,
+                     const graph::row_type_ptr&) -> result<std::unique_ptr<graph::row_generator>> {
     return std::unique_ptr<graph::row_generator>(
         std::make_unique<datagen>(type, fields, seed, context.time));
   };

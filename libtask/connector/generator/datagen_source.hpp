@@ -1,8 +1,10 @@
 #pragma once
 
 #include "libgraph/connector/registry.hpp"
+#include "libactors/base/option.hpp"
 
 #include <memory>
+#include <vector>
 
 namespace headrace::task {
 
@@ -14,5 +16,8 @@ namespace headrace::task {
 result<std::unique_ptr<graph::source>> make_datagen_source(const graph::option_map& options,
                                                            graph::row_type_ptr type,
                                                            double rows_per_second);
+
+/// What it takes; "#" stands for a field's name.
+std::vector<option_declaration> datagen_options();
 
 } // namespace headrace::task

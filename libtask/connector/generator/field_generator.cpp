@@ -16,22 +16,36 @@ using graph::int128;
 using graph::logical_type;
 using graph::type_root;
 
-constexpr std::array declared{
-    option_declaration{"kind", option_type::text, "random", "how values come about", std::nullopt,
-                       std::nullopt, "random|sequence"},
-    option_declaration{"start", option_type::integer, "", "first value of the sequence"},
-    option_declaration{"end", option_type::integer, "",
+constexpr std::string_view field_prefix = "fields.#.";
+constexpr std::array of_fields{
+    option_declaration{"fields.#.kind", option_type::text, "random", "how values come about",
+                       std::nullopt, std::nullopt, "random|sequence"},
+    option_declaration{"fields.#.start", option_type::integer, "", "first value of the sequence"},
+    option_declaration{"fields.#.end", option_type::integer, "",
                        "last value of the sequence, which ends the source"},
-    option_declaration{"min", option_type::real, "", "least random number; the type's by default"},
-    option_declaration{"max", option_type::real, "",
+    option_declaration{"fields.#.min", option_type::real, "",
+                       "least random number; the type's by default"},
+    option_declaration{"fields.#.max", option_type::real, "",
                        "greatest random number; the type's by default"},
-    option_declaration{"length", option_type::integer, "100", "letters of random text", 0, 1 << 20},
-    option_declaration{"var-len", option_type::boolean, "false",
+    option_declaration{"fields.#.length", option_type::integer, "100", "letters of random text", 0,
+                       1 << 20},
+    option_declaration{"fields.#.var-len", option_type::boolean, "false",
                        "whether texts have a random length up to that"},
-    option_declaration{"max-past", option_type::duration, "0",
+    option_declaration{"fields.#.max-past", option_type::duration, "0",
                        "random timestamps lie so far back at most", 0},
-    option_declaration{"null-rate", option_type::real, "0", "share of NULLs", 0, 1},
+    option_declaration{"fields.#.null-rate", option_type::real, "0", "share of NULLs", 0, 1},
 };
+
+/// The same by the names behind "fields.#.".
+std::span<const option_declaration> without_prefix() {
+  static const auto stripped = [] {
+    auto out = of_fields;
+    for (auto& each : out)
+      each.key.remove_prefix(field_prefix.size());
+    return out;
+  }();
+  return stripped;
+}
 
 /// Range of whole numbers that the type holds.
 std::pair<std::int64_t, std::int64_t> range_of(const logical_type& type) {
@@ -130,12 +144,14 @@ error bad_range(const logical_type::field& field, const std::string& what) {
 
 } // namespace
 
+std::span<const option_declaration> field_generator::declared() { return of_fields; }
+
 result<field_generator> field_generator::parse(const logical_type::field& field,
                                                const graph::option_map& options) {
   const auto& type = field.type;
   HEADRACE_TRY(const auto set,
                graph::option_set::parse("field `" + field.name + "` of source 'generator'",
-                                        declared, options));
+                                        without_prefix(), options));
   field_generator out;
   const auto physical = type.physical();
   if (physical == graph::physical_type::list || physical == graph::physical_type::map ||

@@ -2,9 +2,11 @@
 
 #include "libgraph/connector/format.hpp"
 #include "libgraph/data/batch_builder.hpp"
+#include "libactors/base/option.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 
 namespace headrace::task {
 
@@ -22,6 +24,8 @@ struct field_generator {
   std::int64_t past_max_ms = 0; ///< random timestamp: now, or up to so much before
   double null_rate = 0;
 
+  /// What `parse` takes, behind "fields.#.".
+  static std::span<const option_declaration> declared();
   /// @errors bad_option_value, unknown_option, type_mismatch
   static result<field_generator> parse(const graph::logical_type::field& field,
                                        const graph::option_map& options);

@@ -256,7 +256,7 @@ TEST_CASE("two sinks of one job do not meet in one directory") {
 TEST_CASE("a commit never overwrites, and says when data is gone") {
   testing_file_system files;
   const manual_clock clock;
-  file_committer committer({0, 1, 0, "sink", files, clock, {}, {}, {}, false});
+  file_committer committer({}, {0, 1, 0, "sink", files, clock, {}, {}, {}, false});
   const pending_part part{"/out/.hidden", "/out/part-0-0", 3};
   CHECK(committer.commit({part.encode()}).error().code == errc::commit_failed); // both gone
   files.put("/out/.hidden", "abc");
@@ -276,7 +276,7 @@ TEST_CASE("a commit never overwrites, and says when data is gone") {
 TEST_CASE("what the file system does not rename now is for later, and the rest is done") {
   testing_file_system files;
   const manual_clock clock;
-  file_committer committer({0, 1, 0, "sink", files, clock, {}, {}, {}, false});
+  file_committer committer({}, {0, 1, 0, "sink", files, clock, {}, {}, {}, false});
   const pending_part stuck{"/out/.a", "/out/part-0-0", 3};
   const pending_part free{"/out/.b", "/out/part-0-1", 3};
   files.put("/out/.a", "abc");

@@ -472,6 +472,28 @@ TEST_CASE("a split's state that is no such thing is an error") {
   for (std::size_t size = 0; size < whole.size(); ++size)
     CHECK_FALSE(file_split::decode(whole.substr(0, size)));
 }
+
+TEST_CASE("files of changes go to one reader, in the order in which they were written") {
+  testing_file_system files;
+  for (int i = 0; i < 12; ++i)
+    files.put("/in/part-ab-0-" + std::to_string(i), "{}\n");
+  const auto type =
+      std::make_shared<const logical_type>(logical_type::row({{"n", logical_type::bigint(), ""}}));
+  auto source = registry().create_source(
+      "file", {{"path", "/in"}, {"format", "changelog-json"}, {"source.split-size", "1"}}, type);
+  REQUIRE_MESSAGE(source.has_value(), (source ? "" : source.error().message));
+  testing_enumerator_context context(files, 2);
+  auto enumerator = (*source)->create_enumerator(context, std::nullopt);
+  REQUIRE((*enumerator)->start());
+  context.registered = {0, 1};
+  REQUIRE(context.discover());
+  CHECK(context.assigned[1].empty());
+  CHECK(context.finished == std::set<std::int32_t>{0, 1});
+  REQUIRE(context.assigned[0].size() == 12);
+  for (int i = 0; i < 12; ++i)
+    CHECK(context.assigned[0][static_cast<std::size_t>(i)].id ==
+          "/in/part-ab-0-" + std::to_string(i) + "@0");
+}
 } // TEST_SUITE("task/connector/file")
 
 } // namespace headrace::task

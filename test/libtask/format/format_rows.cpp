@@ -1,6 +1,7 @@
 #include "test/libtask/format/format_rows.hpp"
 
 #include "libtask/format/scalar_text.hpp"
+#include "libgraph/data/row_format.hpp"
 
 #include <doctest/doctest.h>
 
@@ -184,6 +185,8 @@ std::vector<std::string> rows_as_texts(const graph::record_batch& rows) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     std::string text;
+    if (rows.kinds() != nullptr && rows.kinds()[rows.row_at(i)] != graph::row_kind::insert)
+      graph::format_kind(rows.kinds()[rows.row_at(i)], text);
     for (const auto& values : rows.columns()) {
       append_text(*values, rows.row_at(i), text);
       text += '|';

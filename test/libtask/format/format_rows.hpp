@@ -20,7 +20,7 @@ graph::logical_type random_scalar_type(random_engine& random);
 graph::record_batch random_rows(random_engine& random, const graph::row_type_ptr& type,
                                 std::size_t rows);
 
-/// Each selected row as SQL-like text, exact.
+/// Each selected row as SQL-like text, exact; behind its kind when it is no insert.
 std::vector<std::string> rows_as_texts(const graph::record_batch& rows);
 
 /// What came out of decoding a whole text in pieces.

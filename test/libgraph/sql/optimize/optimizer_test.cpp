@@ -70,6 +70,34 @@ TEST_CASE("columns that nobody reads are left out") {
             .find("Calc(select=[1 AS EXPR$0])") != std::string::npos);
 }
 
+TEST_CASE("of rows inside of rows only the fields that are read are decoded") {
+  testing_session session;
+
+  CHECK(session.plan("SELECT a, r.y FROM t WHERE r.x > 1").find("fields=[a, r])") !=
+        std::string::npos); // all of them
+  CHECK(session.plan("SELECT a, r.y FROM t") ==
+        "Sink(fields=[a, y])\n"
+        "+- Calc(select=[a, r.y AS y])\n"
+        "   +- TableSourceScan(table=[`default_catalog`.`default_database`.`t`], "
+        "fields=[a, r(y)])\n");
+  CHECK(session.plan("SELECT r, r.y FROM t").find("fields=[r])") != std::string::npos);
+}
+
+TEST_CASE("fields are taken below watermarks, so that their rows are read in part") {
+  testing_session session;
+  session.run("CREATE TABLE e (k INT, p ROW<x ROW<i INT, j INT>, y STRING, ts TIMESTAMP(3)>, "
+              "q ROW<z INT>, ts AS p.ts, WATERMARK FOR ts AS ts) WITH ('connector' = 'values')");
+
+  CHECK(session.plan("SELECT p.x.j, p.y, ts FROM e WHERE p.x.j > 2") ==
+        "Sink(fields=[j, y, ts])\n"
+        "+- Calc(select=[p.x.j AS j, p.y AS y, ts], where=[>(p.x.j, 2)])\n"
+        "   +- WatermarkAssigner(rowtime=[ts], delay=[0 ms])\n"
+        "      +- Calc(select=[p.ts AS ts, p.x.j, p.y])\n"
+        "         +- TableSourceScan(table=[`default_catalog`.`default_database`.`e`], "
+        "fields=[p(x(j), y, ts)])\n");
+  CHECK(session.plan("SELECT p, p.y FROM e").find("fields=[p])") != std::string::npos);
+}
+
 TEST_CASE("an aggregate by the bounds of windows is one by windows") {
   testing_session session;
 

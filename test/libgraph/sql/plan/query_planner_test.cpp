@@ -21,7 +21,7 @@ TEST_CASE("a star is all columns, of one table or of a row") {
         "Sink(fields=[b, c, e])\n"
         "+- TableSourceScan(table=[`default_catalog`.`default_database`.`u`], fields=[b, c, e])\n");
   CHECK(session.logical_plan("SELECT t.r.*, u.* FROM t, u")
-            .starts_with("Calc(select=[r.0 AS x, r.1 AS y, b, c, e])\n"));
+            .starts_with("Calc(select=[r.x AS x, r.y AS y, b, c, e])\n"));
   CHECK(session.errors("SELECT x.* FROM t") == "8 unknown column: x, did you mean a");
   CHECK(session.errors("SELECT *") == "8 * has no columns here: there is no FROM");
 }
