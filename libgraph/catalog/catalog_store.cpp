@@ -117,6 +117,31 @@ status catalog_store::create_database(std::span<const std::string> path, object_
              names.second);
 }
 
+result<object_options> catalog_store::catalog_options(const std::string& name) const {
+  HEADRACE_TRY(const auto* found, need_catalog(name));
+  return found->options;
+}
+
+result<object_options> catalog_store::database_options(std::span<const std::string> path) const {
+  HEADRACE_TRY(const auto names, complete_database(path));
+  HEADRACE_TRY(const auto* found, need_database(names.first, names.second));
+  return found->options;
+}
+
+status catalog_store::set_catalog_options(const std::string& name, object_options options) {
+  HEADRACE_CHECK(need_catalog(name));
+  catalogs_[name].options = std::move(options);
+  return {};
+}
+
+status catalog_store::set_database_options(std::span<const std::string> path,
+                                           object_options options) {
+  HEADRACE_TRY(const auto names, complete_database(path));
+  HEADRACE_CHECK(need_database(names.first, names.second));
+  catalogs_[names.first].databases[names.second].options = std::move(options);
+  return {};
+}
+
 status catalog_store::drop_database(std::span<const std::string> path, bool if_exists,
                                     bool cascades) {
   HEADRACE_TRY(const auto names, complete_database(path));

@@ -42,6 +42,11 @@ public:
                          when_taken taken);
   /// @param cascades  drops what is in it, too; else it must be empty
   status drop_database(std::span<const std::string> path, bool if_exists, bool cascades);
+  /// What CREATE and ALTER of it set.
+  result<object_options> catalog_options(const std::string& name) const;
+  result<object_options> database_options(std::span<const std::string> path) const;
+  status set_catalog_options(const std::string& name, object_options options);
+  status set_database_options(std::span<const std::string> path, object_options options);
   status use_catalog(const std::string& name);
   status use_database(std::span<const std::string> path);
   const std::string& current_catalog() const { return current_catalog_; }

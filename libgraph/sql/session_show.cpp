@@ -21,43 +21,6 @@ std::vector<std::string> texts_of(const std::optional<qualified_name>& from) {
   return out;
 }
 
-/// LIKE: % is any text, _ any letter.
-bool is_like(std::string_view text, std::string_view pattern) {
-  std::size_t at = 0;
-  std::size_t in = 0;
-  std::size_t star = pattern.npos;
-  std::size_t retry = 0;
-  while (at < text.size()) {
-    if (in < pattern.size() && pattern[in] == '%') {
-      star = in++;
-      retry = at;
-    } else if (in < pattern.size() && (pattern[in] == '_' || pattern[in] == text[at])) {
-      ++in;
-      ++at;
-    } else if (star != pattern.npos) {
-      in = star + 1;
-      at = ++retry;
-    } else {
-      return false;
-    }
-  }
-  while (in < pattern.size() && pattern[in] == '%')
-    ++in;
-  return in == pattern.size();
-}
-
-bool is_wanted(const show& from, std::string_view text) {
-  switch (from.filter) {
-  case show_filter::none:
-    return true;
-  case show_filter::like:
-    return is_like(text, from.pattern.text) != from.is_filter_negated;
-  case show_filter::ilike:
-    break;
-  }
-  return is_like(in_lower_case(text), in_lower_case(from.pattern.text)) != from.is_filter_negated;
-}
-
 text_table names_table(const show& from, std::string title, const std::vector<std::string>& names) {
   text_table out;
   out.columns = {std::move(title)};
@@ -150,7 +113,44 @@ std::string create_text(const graph::named_relation& of, const graph::view_defin
          " " + name_list(names) + " AS " + view.query;
 }
 
+/// LIKE: % is any text, _ any letter.
+bool is_like(std::string_view text, std::string_view pattern) {
+  std::size_t at = 0;
+  std::size_t in = 0;
+  std::size_t star = pattern.npos;
+  std::size_t retry = 0;
+  while (at < text.size()) {
+    if (in < pattern.size() && pattern[in] == '%') {
+      star = in++;
+      retry = at;
+    } else if (in < pattern.size() && (pattern[in] == '_' || pattern[in] == text[at])) {
+      ++in;
+      ++at;
+    } else if (star != pattern.npos) {
+      in = star + 1;
+      at = ++retry;
+    } else {
+      return false;
+    }
+  }
+  while (in < pattern.size() && pattern[in] == '%')
+    ++in;
+  return in == pattern.size();
+}
+
 } // namespace
+
+bool is_wanted(const show& from, std::string_view text) {
+  switch (from.filter) {
+  case show_filter::none:
+    return true;
+  case show_filter::like:
+    return is_like(text, from.pattern.text) != from.is_filter_negated;
+  case show_filter::ilike:
+    break;
+  }
+  return is_like(in_lower_case(text), in_lower_case(from.pattern.text)) != from.is_filter_negated;
+}
 
 sql_session::maybe sql_session::show_create(const show& from) {
   const auto found = query_planner(catalog_, *findings_).find_relation(*from.in);
@@ -220,14 +220,27 @@ sql_session::maybe sql_session::run_node(const show& from) {
   case show_kind::create_table:
   case show_kind::create_view:
     return show_create(from);
+  case show_kind::connectors:
+    return show_connectors(from);
   default:
     return fail(diagnostic_kind::unsupported, "this SHOW is not supported yet", at_);
   }
 }
 
 sql_session::maybe sql_session::run_node(const describe& from) {
-  if (from.kind != describe_kind::table)
+  switch (from.kind) {
+  case describe_kind::table:
+    break;
+  case describe_kind::connector:
+    return describe_connector(from);
+  case describe_kind::function:
+    return describe_function(from);
+  case describe_kind::catalog:
+  case describe_kind::database:
+    return describe_owner(from);
+  case describe_kind::job:
     return fail(diagnostic_kind::unsupported, "this DESCRIBE is not supported yet", at_);
+  }
   const auto found = query_planner(catalog_, *findings_).find_relation(from.object);
   if (!found)
     return std::nullopt;

@@ -155,8 +155,7 @@ sql_session::maybe sql_session::alter_view(const alter& from) {
 
 sql_session::maybe sql_session::run_node(const alter& from) {
   if (from.kind != object_kind::table && from.kind != object_kind::view)
-    return fail(diagnostic_kind::unsupported,
-                "ALTER CATALOG and ALTER DATABASE are not supported yet", at_);
+    return alter_owner(from);
   if (from.if_exists && !catalog_.find(texts_of(from.object)))
     return statement_outcome();
   if (std::holds_alternative<rename_object>(from.action))

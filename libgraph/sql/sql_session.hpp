@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libgraph/catalog/catalog_store.hpp"
+#include "libgraph/connector/connector_description.hpp"
 #include "libgraph/sql/parse/parser.hpp"
 #include "libgraph/sql/plan/logical_plan.hpp"
 #include "libgraph/sql/translate/job_translator.hpp"
@@ -35,8 +36,11 @@ using statement_outcome = std::variant<std::monostate, text_table, planned_job>;
 /// jobs itself: it plans them. A value that can be copied, to try statements out; one thread.
 class sql_session {
 public:
-  explicit sql_session(configuration settings)
-      : settings_at_start_(std::move(settings)), settings_(settings_at_start_) {}
+  /// @param connectors  what SHOW and DESCRIBE tell of
+  explicit sql_session(configuration settings,
+                       std::vector<graph::connector_description> connectors = {})
+      : settings_at_start_(std::move(settings)), settings_(settings_at_start_),
+        connectors_(std::move(connectors)) {}
 
   /// Carries a statement out. Nothing after an error, which is among the findings; then nothing has
   /// changed.
@@ -76,14 +80,23 @@ private:
   maybe rename_relation(const alter& from);
   maybe show_create(const show& from);
   maybe show_columns(const show& from);
+  maybe show_connectors(const show& from);
+  maybe describe_connector(const describe& from);
+  maybe describe_function(const describe& from);
+  maybe describe_owner(const describe& from);
+  maybe alter_owner(const alter& from);
   std::optional<graph::object_path> complete(const qualified_name& name);
 
   configuration settings_at_start_;
   configuration settings_;
   graph::catalog_store catalog_;
+  std::vector<graph::connector_description> connectors_;
   std::vector<diagnostic>* findings_ = nullptr; ///< of the statement that runs
   source_span at_;                              ///< likewise
 };
+
+/// Whether SHOW … LIKE takes a name.
+bool is_wanted(const show& from, std::string_view text);
 
 /// What a whole script comes to, statement by statement, before any of its jobs has run. All errors
 /// of the script are found, as far as those of one statement do not hide others.
