@@ -1,8 +1,10 @@
 #include "apps/client/cluster_subcommands.hpp"
 #include "apps/cluster/process_settings.hpp"
+#include "apps/nexmark/nexmark_subcommand.hpp"
 #include "apps/node/node_subcommand.hpp"
 #include "apps/run/option_list.hpp"
 #include "apps/run/run_command.hpp"
+#include "apps/run/run_sql.hpp"
 #include "apps/shell/shell_command.hpp"
 #include "libactors/base/text.hpp"
 #include "libactors/base/version.hpp"
@@ -120,9 +122,17 @@ int run_command(int argc, char** argv) {
   run->add_flag("--json", run_options.is_json, "Print the job's id, or how it ended, as JSON");
   run->add_flag("-q,--quiet", run_options.quiet, "No progress on standard error");
   run->add_option("--format", run_options.format,
-                  "How rows of SQL queries are shown: table, csv, or changelog, as they come")
-      ->check(CLI::IsMember({"table", "csv", "changelog"}));
+                  "How rows of SQL queries are shown: table, csv, json: an object a line, or "
+                  "changelog, as they come")
+      ->check(CLI::IsMember({"table", "csv", "json", "changelog"}));
+  run->add_option("--output", run_options.output,
+                  "File that gets the rows of SQL queries (default: standard output)");
+  auto* explain = app.add_subcommand("explain", "Show the plans of a script of SQL; run nothing");
+  explain->add_option("script", run_options.job, "The script (.sql)")->required();
+  explain->add_option("-D", defines, "A setting: key=value (may come several times)")
+      ->allow_extra_args(false);
   node::node_subcommand node(app);
+  nexmark::nexmark_subcommand nexmark(app);
   client::cluster_subcommands commands(app);
 
   shell::shell_options shell_options;
@@ -157,6 +167,8 @@ int run_command(int argc, char** argv) {
   }
   if (const auto code = node.run())
     return *code;
+  if (const auto code = nexmark.run())
+    return *code;
   if (const auto code = commands.run())
     return *code;
   if (run_options.is_detached && run_options.target.empty()) {
@@ -169,6 +181,10 @@ int run_command(int argc, char** argv) {
   if (const auto read = cluster::read_settings(config, defines, run_options.settings); !read) {
     std::fprintf(stderr, "headrace: %s\n", to_string(read.error()).c_str());
     return run::bad_usage;
+  }
+  if (explain->parsed()) {
+    run_options.explains = true;
+    return run::run_sql(run_options);
   }
   if (shell->parsed() && shell_options.script.ends_with(".sql")) {
     run_options.job = shell_options.script;

@@ -200,11 +200,10 @@ std::vector<result_table::place> result_table::ordered() const {
   return out;
 }
 
-result<std::vector<text_row>> result_table::texts() const {
+graph::record_batch result_table::rows() const {
   const auto places = ordered();
-  std::vector<text_row> out(places.size());
   if (places.empty())
-    return out;
+    return {};
   graph::batch_builder chosen(batches_.front().type());
   for (const auto& each : places) {
     const auto& from = batches_[each.batch];
@@ -213,10 +212,24 @@ result<std::vector<text_row>> result_table::texts() const {
     chosen.end_row();
   }
   const auto rows = chosen.finish();
-  for (const auto column : shown_.columns) {
-    HEADRACE_TRY(const auto texts, texts_of(rows, column, time_zone_));
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      out[i].push_back(rows.at(column).is_null(i)
+  std::vector<graph::logical_type::field> fields;
+  std::vector<graph::column_ptr> columns;
+  for (std::size_t i = 0; i < shown_.columns.size(); ++i) {
+    columns.push_back(rows.column_at(shown_.columns[i]));
+    fields.push_back({shown_.names[i], columns.back()->type(), {}});
+  }
+  return {std::make_shared<const graph::logical_type>(
+              graph::logical_type::row(std::move(fields)).not_null()),
+          places.size(), std::move(columns)};
+}
+
+result<std::vector<text_row>> result_table::texts() const {
+  const auto shown = rows();
+  std::vector<text_row> out(shown.size());
+  for (std::size_t column = 0; column < shown.column_count(); ++column) {
+    HEADRACE_TRY(const auto texts, texts_of(shown, column, time_zone_));
+    for (std::size_t i = 0; i < shown.size(); ++i)
+      out[i].push_back(shown.at(column).is_null(i)
                            ? std::nullopt
                            : std::optional(std::string(texts->string_at(i))));
   }

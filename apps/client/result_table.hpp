@@ -32,6 +32,8 @@ public:
   /// Rows that are there now, before LIMIT.
   std::size_t size() const { return live_.size(); }
   const std::vector<std::string>& names() const { return shown_.names; }
+  /// The rows, ordered and cut, with the names that are shown; without columns when there are none.
+  graph::record_batch rows() const;
   /// The rows as texts, as CAST(… AS STRING) makes them; nothing is NULL. @errors those of the cast
   result<std::vector<text_row>> texts() const;
 

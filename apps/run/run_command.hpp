@@ -21,8 +21,10 @@ struct run_options {
   bool is_detached = false; ///< submits, and does not wait
   bool is_json = false;     ///< prints the job's id or how it ended as JSON
   bool quiet = false;       ///< no progress, no summary
-  /// Of the rows of SQL queries: table, csv or changelog.
+  /// Of the rows of SQL queries: table, csv, json or changelog.
   std::string format = "table";
+  std::string output;    ///< a file that gets what would be shown; empty: standard output
+  bool explains = false; ///< shows the plans of a script of SQL, and runs nothing
 };
 
 /// What the process ends with.

@@ -4,8 +4,13 @@
 #include "apps/cluster/job_settings.hpp"
 #include "apps/cluster/mini_cluster.hpp"
 #include "apps/run/job_runner.hpp"
+#include "libtask/connector/registration.hpp"
+#include "libtask/format/changelog_json_format.hpp"
+#include "libtask/format/json_format.hpp"
+#include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/sql_session.hpp"
 #include "libgraph/stream_graph/job_graph_builder.hpp"
+#include "libactors/base/path.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -39,35 +44,88 @@ result<sql_job> make_job(const sql::planned_job& planned, sql::translated_job ma
   return out;
 }
 
+using printer = client::collected_rows::printer;
+
+/// Where rows and words go: standard output, or the file that the options name.
+class output {
+public:
+  static result<output> open(const run_options& options) {
+    output out;
+    if (options.output.empty())
+      return out;
+    HEADRACE_TRY(const auto path, absolute_path(options.output));
+    HEADRACE_TRY(out.file_, make_local_file_system()->create(path));
+    return out;
+  }
+  printer print() const {
+    if (file_ == nullptr)
+      return client::print_to_standard_output;
+    return [to = file_](std::string_view text) { return to->append(text); };
+  }
+  status close() const { return file_ == nullptr ? status() : file_->close(); }
+
+private:
+  std::shared_ptr<writable_file> file_;
+};
+
+/// Rows as lines of JSON, behind what they do when they are changes.
+result<std::string> as_json(const graph::record_batch& rows, bool are_changes) {
+  if (rows.is_empty())
+    return std::string();
+  HEADRACE_TRY(const auto format,
+               are_changes ? task::make_changelog_json_format({}) : task::make_json_format({}));
+  HEADRACE_TRY(const auto encoder, format->create_encoder(rows.type()));
+  std::string out;
+  HEADRACE_CHECK(encoder->encode(rows, out));
+  return out;
+}
+
 /// What SHOW, DESCRIBE and EXPLAIN say.
-status print_words(const sql::text_table& words, const run_options& options) {
+status print_words(const sql::text_table& words, const run_options& options, const printer& print) {
   std::vector<client::text_row> rows;
   for (const auto& row : words.rows)
     rows.emplace_back(row.begin(), row.end());
   if (options.format == "csv")
-    return client::print_to_standard_output(client::rows_as_csv(words.columns, rows));
+    return print(client::rows_as_csv(words.columns, rows));
   if (words.columns != std::vector<std::string>{"result"})
-    return client::print_to_standard_output(client::rows_as_table(words.columns, rows));
+    return print(client::rows_as_table(words.columns, rows));
   for (const auto& row : words.rows) // a text of several lines
-    HEADRACE_CHECK(client::print_to_standard_output(row[0] + '\n'));
+    HEADRACE_CHECK(print(row[0] + '\n'));
   return {};
 }
 
-result<int> run_query(job_runner& runner, sql_job& job, const run_options& options) {
+result<int> run_query(job_runner& runner, sql_job& job, const run_options& options,
+                      const printer& print) {
+  if (!job.is_bounded && options.format == "json")
+    return runner.run(job.graph, {}, [&](const graph::record_batch& taken) -> status {
+      HEADRACE_TRY(const auto lines, as_json(taken, true));
+      return lines.empty() ? status() : print(lines);
+    });
   if (!job.is_bounded || options.format == "changelog")
-    return runner.run(job.graph, {},
-                      client::collected_rows::lines_to(client::print_to_standard_output));
+    return runner.run(job.graph, {}, client::collected_rows::lines_to(print));
   client::result_table table(*job.shown, job.time_zone);
   HEADRACE_TRY(const auto code, runner.run(job.graph, {}, [&](const graph::record_batch& taken) {
     return table.take(taken);
   }));
   if (code != finished)
     return code;
+  if (options.format == "json") {
+    HEADRACE_TRY(const auto lines, as_json(table.rows(), false));
+    HEADRACE_CHECK(print(lines));
+    return code;
+  }
   HEADRACE_TRY(const auto rows, table.texts());
-  HEADRACE_CHECK(client::print_to_standard_output(
-      options.format == "csv" ? client::rows_as_csv(table.names(), rows)
-                              : client::rows_as_table(table.names(), rows)));
+  HEADRACE_CHECK(print(options.format == "csv" ? client::rows_as_csv(table.names(), rows)
+                                               : client::rows_as_table(table.names(), rows)));
   return code;
+}
+
+/// The plans of a job, with what kinds of rows each operator gives.
+sql::text_table explained(const sql::planned_job& job) {
+  std::string text = "== " + job.name + " ==\n";
+  for (const auto& each : job.sinks)
+    text += sql::to_string_with_changes(each);
+  return {{"result"}, {{std::move(text)}}};
 }
 
 /// What a script's statements come to, in their order.
@@ -77,7 +135,7 @@ using sql_step = std::variant<sql::text_table, sql_job>;
 result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
                                                         const run_options& options,
                                                         const graph::connector_registry& known) {
-  sql::sql_session session(options.settings);
+  sql::sql_session session(options.settings, task::describe_connectors());
   auto planned = sql::plan_script(text, session);
   std::vector<sql_step> steps;
   for (auto& each : planned.steps) {
@@ -87,6 +145,10 @@ result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
       auto made = sql::translate(*job, known, planned.findings);
       if (!made)
         continue;
+      if (options.explains) {
+        steps.emplace_back(explained(*job));
+        continue;
+      }
       HEADRACE_TRY(auto ready, make_job(*job, std::move(*made), options, known));
       if (ready.shown && !ready.is_bounded &&
           (!ready.shown->order.empty() || ready.shown->limit || ready.shown->offset > 0)) {
@@ -105,16 +167,13 @@ result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
   return std::optional<std::vector<sql_step>>();
 }
 
-result<int> run_script(const run_options& options) {
+result<int> run_script(const std::string& text, const run_options& options) {
   const auto files = make_local_file_system();
-  auto text = files->read_all(options.job, script_bytes_max);
-  if (!text)
-    return error(errc::bad_usage, "script cannot be read: " + options.job, std::move(text).error());
   if (!options.arguments.empty())
     return error(errc::bad_usage, "a script of SQL takes no arguments: " + options.arguments[0]);
   graph::connector_registry connectors;
   cluster::register_all_connectors(connectors, {});
-  HEADRACE_TRY(auto steps, plan_steps(*text, options, connectors));
+  HEADRACE_TRY(auto steps, plan_steps(text, options, connectors));
   if (!steps)
     return static_cast<int>(bad_usage);
   std::int32_t slots = 0;
@@ -123,9 +182,10 @@ result<int> run_script(const run_options& options) {
       slots = std::max(slots, cluster::slots_needed(job->graph));
   api::object_loader loader(*files);
   std::unique_ptr<job_runner> runner;
+  HEADRACE_TRY(const auto into, output::open(options));
   for (auto& each : *steps) {
     if (const auto* words = std::get_if<sql::text_table>(&each)) {
-      HEADRACE_CHECK(print_words(*words, options));
+      HEADRACE_CHECK(print_words(*words, options, into.print()));
       continue;
     }
     if (runner == nullptr) {
@@ -135,18 +195,25 @@ result<int> run_script(const run_options& options) {
     HEADRACE_TRY(
         const auto code,
         job.shown && !options.is_detached
-            ? run_query(*runner, job, options)
+            ? run_query(*runner, job, options, into.print())
             : runner->run(job.graph, {}, [](const graph::record_batch&) -> status { return {}; }));
     if (code != finished)
       return code;
   }
+  HEADRACE_CHECK(into.close());
   return static_cast<int>(finished);
 }
 
 } // namespace
 
 int run_sql(const run_options& options) {
-  const auto code = run_script(options);
+  const auto text = make_local_file_system()->read_all(options.job, script_bytes_max);
+  return text ? run_sql_text(*text, options)
+              : complain({errc::bad_usage, "script cannot be read: " + options.job, text.error()});
+}
+
+int run_sql_text(const std::string& text, const run_options& options) {
+  const auto code = run_script(text, options);
   return code ? *code : complain(code.error());
 }
 

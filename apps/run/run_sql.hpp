@@ -13,4 +13,7 @@ namespace headrace::run {
 /// @returns the exit code: bad_usage for a script with errors
 int run_sql(const run_options& options);
 
+/// Likewise with the script's text. `options.job` names it, in errors.
+int run_sql_text(const std::string& text, const run_options& options);
+
 } // namespace headrace::run

@@ -1,0 +1,2 @@
+-- What a connector takes.
+DESCRIBE CONNECTOR print;
