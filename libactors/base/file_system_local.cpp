@@ -312,8 +312,10 @@ public:
       struct stat about {};
       if (::stat(path.c_str(), &about) == 0) {
         entries.push_back(to_info(path, about));
-      } else if (errno != ENOENT) { // removed meanwhile, or a link to nothing
+      } else if (errno != ENOENT) {
         return system_failure("cannot stat", path, errno);
+      } else if (::lstat(path.c_str(), &about) == 0) { // else it was removed meanwhile
+        entries.push_back({.path = path, .is_regular = false});
       }
     }
     return entries;

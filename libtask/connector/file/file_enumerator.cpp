@@ -59,7 +59,10 @@ bool is_before(std::string_view left, std::string_view right) {
 
 result<std::vector<graph::source_split>> discover(file_system& files, const file_input& input,
                                                   std::int32_t readers) {
-  HEADRACE_TRY(auto found, find_input_files(files, input.path, input.recursive));
+  // Who watches may be there before the first file.
+  const auto none =
+      input.monitor_interval.count() > 0 ? empty_match::allowed : empty_match::refused;
+  HEADRACE_TRY(auto found, find_input_files(files, input.path, input.recursive, none));
   HEADRACE_CHECK(refuse_compressed(found));
   if (input.assignment == split_assignment::in_order)
     std::stable_sort(found.begin(), found.end(), [](const file_info& left, const file_info& right) {

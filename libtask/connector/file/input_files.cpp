@@ -24,6 +24,29 @@ error unreadable(const std::string& path, error cause) {
           std::move(cause)};
 }
 
+error link_to_nothing(const std::string& path) {
+  return {errc::input_not_found, "input is a link that leads to no file: " + path +
+                                     "; mend or remove the link, or name other files"};
+}
+
+/// Whether something has this name, although nothing is found there.
+bool is_link_to_nothing(file_system& files, const std::string& path) {
+  const auto name = name_of_path(path);
+  const auto parent = path.substr(0, path.size() - name.size());
+  const auto entries = files.list(parent.empty() ? "." : parent);
+  return entries && std::any_of(entries->begin(), entries->end(), [&](const file_info& entry) {
+           return name_of_path(entry.path) == name && !entry.is_regular && !entry.is_directory;
+         });
+}
+
+error no_match(const std::string& pattern) {
+  return {errc::input_not_found,
+          "no file matches the pattern: " + pattern +
+              "; a file must match on every machine of the cluster, a relative pattern is taken "
+              "from where the process was started, and names that start with '.' or '_' are left "
+              "out unless the pattern starts so too"};
+}
+
 /// Takes a class ("[a-z]") off the front of `pattern`; whether `letter` is in it.
 bool matches_class(std::string_view& pattern, char letter) {
   std::size_t at = 1;
@@ -99,8 +122,12 @@ public:
   }
 
   status add_file(const file_info& file) {
-    if (!file.is_regular)
+    if (!file.is_regular) {
+      const auto there = files_.stat(file.path);
+      if (!there && there.error().has(errc::file_not_found))
+        return link_to_nothing(file.path);
       return error(errc::input_unreadable, "not a regular file: " + file.path);
+    }
     found_.push_back(file);
     return {};
   }
@@ -138,6 +165,27 @@ private:
   std::set<std::tuple<std::uint64_t, std::uint64_t, std::size_t>> searched_;
 };
 
+result<std::vector<file_info>> find_matches(search& found, file_system& files,
+                                            const std::string& pattern) {
+  std::string base = pattern.starts_with('/') ? "/" : ".";
+  auto segments = split_text(pattern, '/');
+  std::erase(segments, std::string_view());
+  std::size_t fixed = 0;
+  while (fixed + 1 < segments.size() && !has_glob(segments[fixed])) {
+    base = base == "." ? std::string(segments[fixed])
+                       : base + (base == "/" ? "" : "/") + std::string(segments[fixed]);
+    ++fixed;
+  }
+  auto root = files.stat(base);
+  if (!root)
+    return error(errc::input_not_found, "input not found: " + base + ", of " + pattern,
+                 std::move(root).error());
+  const auto patterns = std::span(segments).subspan(fixed);
+  found.is_new(*root, patterns.size());
+  HEADRACE_CHECK(found.add_matches(base, patterns, 0));
+  return found.take();
+}
+
 } // namespace
 
 bool matches_glob(std::string_view pattern, std::string_view name) {
@@ -170,7 +218,7 @@ bool matches_glob(std::string_view pattern, std::string_view name) {
 }
 
 result<std::vector<file_info>> find_input_files(file_system& files, const std::string& path,
-                                                bool recursive) {
+                                                bool recursive, empty_match none) {
   search found(files, recursive);
   auto itself = files.stat(path);
   if (itself) {
@@ -180,29 +228,18 @@ result<std::vector<file_info>> find_input_files(file_system& files, const std::s
   }
   if (!itself.error().has(errc::file_not_found))
     return unreadable(path, std::move(itself).error());
+  if (is_link_to_nothing(files, path))
+    return link_to_nothing(path);
   if (!has_glob(path))
     return error(errc::input_not_found,
                  "input not found: " + path +
                      "; a path must exist on every machine of the cluster, and a relative one is "
                      "taken from where the process was started",
                  std::move(itself).error());
-  std::string base = path.starts_with('/') ? "/" : ".";
-  auto segments = split_text(path, '/');
-  std::erase(segments, std::string_view());
-  std::size_t fixed = 0;
-  while (fixed + 1 < segments.size() && !has_glob(segments[fixed])) {
-    base = base == "." ? std::string(segments[fixed])
-                       : base + (base == "/" ? "" : "/") + std::string(segments[fixed]);
-    ++fixed;
-  }
-  auto root = files.stat(base);
-  if (!root)
-    return error(errc::input_not_found, "input not found: " + base + ", of " + path,
-                 std::move(root).error());
-  const auto patterns = std::span(segments).subspan(fixed);
-  found.is_new(*root, patterns.size());
-  HEADRACE_CHECK(found.add_matches(base, patterns, 0));
-  return found.take();
+  HEADRACE_TRY(auto matches, find_matches(found, files, path));
+  if (matches.empty() && none == empty_match::refused)
+    return no_match(path);
+  return matches;
 }
 
 } // namespace headrace::task

@@ -2,6 +2,7 @@
 
 #include "libactors/base/file_system.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,14 +12,18 @@ namespace headrace::task {
 /// Whether `name` matches one segment of a glob: `*`, `?`, `[a-z]`, `[!a-z]`.
 bool matches_glob(std::string_view pattern, std::string_view name);
 
+/// What to make of a pattern that leads to no file.
+enum class empty_match : std::uint8_t { refused, allowed };
+
 /// Finds the files that `path` means, sorted by path: a file; a directory's files (and, when
-/// `recursive`, those of its directories); or those that match a glob, whose `**` stands for any
-/// number of directories. Links are followed. Inside directories, names that start with '.' or '_'
-/// are left out unless the glob starts so too. Blocks.
-/// @errors input_not_found   nothing there; a glob that matches nothing is no error
-/// @errors input_unreadable  a directory cannot be listed, or directories nest too deep (a link to
-///                           its own parent)
+/// `recursive`, those of its directories), which may be none; or those that match a glob, whose
+/// `**` stands for any number of directories. Links are followed. Inside directories, names that
+/// start with '.' or '_' are left out unless the glob starts so too. Blocks.
+/// @errors input_not_found   nothing there, a link to nothing, or a glob without a file
+/// @errors input_unreadable  a directory cannot be listed, something in it is no regular file, or
+///                           directories nest too deep (a link to its own parent)
 result<std::vector<file_info>> find_input_files(file_system& files, const std::string& path,
-                                                bool recursive);
+                                                bool recursive,
+                                                empty_match none = empty_match::refused);
 
 } // namespace headrace::task

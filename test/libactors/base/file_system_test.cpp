@@ -165,7 +165,12 @@ TEST_CASE("links are followed, but a tree is removed without what its links lead
 
   CHECK(*files->read_all(in / "tree/link/a", 100) == "content");
   CHECK(files->stat(in / "tree/link")->is_directory);
-  CHECK(files->list(in / "tree")->size() == 1); // what leads nowhere is not there
+  const auto listed = files->list(in / "tree");
+  REQUIRE(listed->size() == 2);
+  CHECK(listed->front().path == in / "tree/dangling");
+  CHECK_FALSE(listed->front().is_regular); // it leads nowhere
+  CHECK_FALSE(listed->front().is_directory);
+  CHECK(listed->back().is_directory);
   CHECK(files->remove_tree(in / "tree"));
   CHECK(files->stat(in / "real/a"));
 }

@@ -1,5 +1,6 @@
 #include "test/libtask/connector/source_run.hpp"
 #include "test/support/manual_clock.hpp"
+#include "test/support/scratch_directory.hpp"
 #include "test/support/seed.hpp"
 #include "test/support/testing_file_system.hpp"
 #include "libtask/connector/file/file_enumerator.hpp"
@@ -190,7 +191,6 @@ TEST_CASE("a directory gives its files, without hidden ones, in the order of the
   CHECK(paths("/d/[b-z].txt", true) == names{"/d/b.txt"});
   CHECK(paths("/*/**/?.txt", true) == names{"/d/a.txt", "/d/b.txt", "/d/sub/c.txt"});
   CHECK(paths("/d/.h*", true) == names{"/d/.hidden"});
-  CHECK(paths("/d/*.csv", true).empty());
 }
 
 TEST_CASE("a glob matches as the shell's does") {
@@ -210,6 +210,41 @@ TEST_CASE("a missing input is named with what to do") {
   CHECK(found.error().code == errc::input_not_found);
   CHECK(found.error().message.find("/nowhere/in.csv") != std::string::npos);
   CHECK(find_input_files(files, "/nowhere/*.csv", true).error().code == errc::input_not_found);
+}
+
+TEST_CASE("a pattern that leads to no file is refused, unless files are waited for") {
+  testing_file_system files;
+  files.put("/d/a.txt", "x\n");
+  REQUIRE(files.create_directories("/d/empty"));
+  for (const auto* pattern : {"/d/*.csv", "/d/e*", "/d/**/b", "/d/[b-z].txt", "/*/.h*"}) {
+    CAPTURE(pattern);
+    const auto refused = find_input_files(files, pattern, true);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == errc::input_not_found);
+    CHECK(refused.error().message.find(std::string("no file matches the pattern: ") + pattern) ==
+          0);
+    CHECK(find_input_files(files, pattern, true, empty_match::allowed)->empty());
+  }
+  CHECK(find_input_files(files, "/d/empty", true)->empty()); // an empty input, as its owner said
+}
+
+TEST_CASE("a link that leads to no file is named, wherever it is met") {
+  const testing::scratch_directory scratch;
+  const auto& in = scratch.path();
+  const auto root = in + "/input";
+  const auto files = make_local_file_system();
+  REQUIRE(files->create_directories(root));
+  const auto link = root + "/link";
+  std::filesystem::create_symlink(root + "/gone", link);
+
+  for (const auto& path : {link, root, root + "/l*", root + "/*", in + "/**", in + "/*/link"}) {
+    CAPTURE(path);
+    const auto refused = find_input_files(*files, path, true);
+    REQUIRE_FALSE(refused);
+    CHECK(refused.error().code == errc::input_not_found);
+    CHECK(refused.error().message.find("a link that leads to no file: " + link) !=
+          std::string::npos);
+  }
 }
 
 TEST_CASE("an input that cannot be listed is unreadable") {
@@ -446,6 +481,24 @@ TEST_CASE("a watched directory gives new files once, and no end") {
   REQUIRE(context.discover());
   CHECK(context.assigned[0].size() == 2);
   CHECK(context.finished.empty());
+}
+
+TEST_CASE("a watched pattern waits for its first file, one that is not watched fails") {
+  testing_file_system files;
+  REQUIRE(files.create_directories("/d"));
+  testing_enumerator_context context(files, 1);
+  auto watching = make_source({{"path", "/d/*.txt"}, {"source.monitor-interval", "1 s"}})
+                      ->create_enumerator(context, std::nullopt);
+  REQUIRE((*watching)->start());
+  REQUIRE((*watching)->handle_split_request(0));
+  REQUIRE(context.discover());
+  files.put("/d/a.txt", "1\n");
+  REQUIRE(context.discover());
+  CHECK(context.assigned[0].size() == 1);
+
+  auto once = make_source({{"path", "/d/*.csv"}})->create_enumerator(context, std::nullopt);
+  REQUIRE((*once)->start());
+  CHECK(context.discover().error().code == errc::input_not_found);
 }
 
 TEST_CASE("options are checked when the source is made") {
