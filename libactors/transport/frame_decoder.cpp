@@ -8,6 +8,8 @@ namespace {
 
 /// Enough for several small frames a read.
 constexpr std::size_t staged_bytes = std::size_t{64} << 10U;
+/// Behind a large body comes another one, most often: what is read ahead of it is copied.
+constexpr std::size_t staged_behind_large_bytes = std::size_t{4} << 10U;
 
 } // namespace
 
@@ -35,6 +37,9 @@ std::array<std::span<char>, 2> frame_decoder::room() {
     staged_.resize(std::max(wanted, end_ + frame_prefix::size_bytes));
   }
   out[used] = {staged_.data() + end_, staged_.size() - end_};
+  if (last_body_bytes_ >= staged_bytes && out[used].size() > staged_behind_large_bytes) {
+    out[used] = out[used].first(staged_behind_large_bytes);
+  }
   return out;
 }
 
@@ -92,6 +97,7 @@ void frame_decoder::grow_body(std::size_t capacity) {
 void frame_decoder::begin_body() {
   body_filled_ = 0;
   body_capacity_ = 0;
+  last_body_bytes_ = prefix_->body_bytes;
   if (prefix_->body_bytes == 0) {
     body_ = aligned_bytes();
     return;

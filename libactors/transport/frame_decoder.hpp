@@ -61,6 +61,7 @@ private:
   aligned_bytes body_;
   std::size_t body_capacity_ = 0;
   std::size_t body_filled_ = 0;
+  std::size_t last_body_bytes_ = 0; ///< of the frame that was begun last
 };
 
 } // namespace headrace::actors

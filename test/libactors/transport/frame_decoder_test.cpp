@@ -187,6 +187,40 @@ TEST_CASE("a body's buffer is little ahead of the bytes that have come") {
   CHECK((*next)->body.size() == 20'000'000);
 }
 
+TEST_CASE("of a stream of large bodies little is copied, and small frames are read in bulk") {
+  frame_decoder decoder{frame_limits()};
+  const auto ahead = [&] {
+    std::size_t out = 0;
+    for (const auto& space : decoder.room())
+      out += space.size();
+    return out;
+  };
+  const auto feed = [&](const byte_string& frame) {
+    for (byte_view left(frame); !left.empty();) {
+      left.remove_prefix(decoder.feed(left));
+      REQUIRE(decoder.next());
+    }
+  };
+  const auto at_first = ahead();
+  CHECK(at_first >= 50'000);
+  feed(encoded(frame_of(4, 300'000)));
+  CHECK(ahead() <= 4'096);
+
+  byte_view large; // what is left of a body goes to its place, with little behind
+  const auto next = encoded(frame_of(4, 300'000));
+  large = next;
+  large.remove_prefix(decoder.feed(large));
+  CHECK(!*decoder.next());
+  CHECK(ahead() <= large.size() + 4'096);
+  while (!large.empty()) {
+    large.remove_prefix(decoder.feed(large));
+    REQUIRE(decoder.next());
+  }
+
+  feed(encoded(frame_of(4, 100)));
+  CHECK(ahead() == at_first);
+}
+
 TEST_CASE("limits may rise between two frames that came together") {
   frame_decoder decoder(unauthenticated_limits());
   const auto both = encoded(frame_of(100, 0)) + encoded(frame_of(5'000, 100'000));
