@@ -9,8 +9,6 @@ namespace headrace::task {
 
 namespace {
 
-constexpr auto frame_of_routes = actors::frame_kind::data_first;
-
 actors::outgoing_frame to_link(encoded_frame frame) {
   actors::outgoing_frame out;
   out.kind = frame_of_routes;
@@ -27,7 +25,8 @@ data_connection_endpoint::data_connection_endpoint(data_connection_settings sett
                                                    std::shared_ptr<data_connection_metrics> metrics,
                                                    actors::actor_ref task_executor)
     : settings_(settings), directory_(directory), network_(network), metrics_(std::move(metrics)),
-      task_executor_(std::move(task_executor)), gatherer_(settings.frames) {}
+      task_executor_(std::move(task_executor)),
+      routes_(std::make_shared<link_routes>(directory_, metrics_)), gatherer_(settings.frames) {}
 
 void data_connection_endpoint::on_start() {
   used_us_ = now_us();
@@ -43,7 +42,7 @@ void data_connection_endpoint::on_mail(actors::mail_ptr content) {
     const auto& credit = static_cast<const outgoing_credit&>(*content);
     if (link_ == nullptr || credit.place.link != link_number_)
       return; // the consumer has been told that it is lost
-    routes_.give_credit(credit.place.route, credit.bytes);
+    routes_->locked()->give_credit(credit.place.route, credit.bytes);
     gatherer_.add(route_credit{credit.place.route, credit.bytes});
     send_soon();
     return;
@@ -66,9 +65,10 @@ void data_connection_endpoint::take(connection_order& order) {
     open(std::move(wanted->end));
   } else if (const auto* ended = std::get_if<attempt_ended>(&order.content)) {
     std::erase_if(waiting_, [&](const auto& end) { return end.consumer == ended->attempt; });
-    for (const auto route : routes_.end_consumer(ended->attempt))
+    const auto ended_routes = routes_->locked()->end_consumer(ended->attempt);
+    for (const auto route : ended_routes)
       gatherer_.abandon(route);
-    routes_.end_producer(ended->attempt);
+    routes_->locked()->end_producer(ended->attempt);
     send_soon();
   } else if (auto* accepted = std::get_if<link_accepted>(&order.content)) {
     adopt(*accepted);
@@ -85,8 +85,10 @@ void data_connection_endpoint::take(link_event& event) {
   }
   if (link_ == nullptr || event.link != link_number_)
     return; // of a link that is over
-  if (const auto* came = std::get_if<link_frame>(&event.content))
-    hear(came->frame);
+  if (auto* words = std::get_if<link_words>(&event.content))
+    hear(*words);
+  else if (const auto* broken = std::get_if<link_broken>(&event.content))
+    break_link(broken->cause);
   else if (const auto* closed = std::get_if<link_closed>(&event.content))
     end_link(closed->cause);
   else
@@ -96,10 +98,10 @@ void data_connection_endpoint::take(link_event& event) {
 void data_connection_endpoint::take(outgoing_data& data) {
   if (link_ == nullptr || data.place.link != link_number_)
     return; // the producer has been told that it is lost
-  if (routes_.producer(data.place.route) == nullptr)
+  if (routes_->locked()->producer(data.place.route) == nullptr)
     return; // the consumer has ended
   if (data.closes)
-    routes_.close_producer(data.place.route);
+    routes_->locked()->close_producer(data.place.route);
   gatherer_.add(route_piece{data.place.route, std::move(data.elements), data.closes});
   send_soon();
 }
@@ -130,7 +132,7 @@ void data_connection_endpoint::adopt(link_accepted& accepted) {
   end_link(error(errc::peer_lost, "another data connection to the node was opened"));
   is_dialing_ = false;
   link_ = std::move(accepted.link);
-  accepted.events->bind(self_ref(), ++link_number_);
+  accepted.events->bind(self_ref(), ++link_number_, routes_);
   log().debug("data connection opened", {{"peer", to_string(settings_.peer)}});
   for (auto& end : std::exchange(waiting_, {}))
     request(std::move(end));
@@ -142,15 +144,19 @@ void data_connection_endpoint::end_link(const error& cause) {
   auto gone = std::exchange(link_, nullptr);
   gone->abort(cause);
   gatherer_ = frame_gatherer(settings_.frames);
-  auto routes = std::exchange(routes_, {});
+  frames_seen_ = 0;
+  const auto routes = std::exchange(routes_, std::make_shared<link_routes>(directory_, metrics_));
+  routes->close();
+  const auto consumed = routes->locked()->take_consumed();
+  const auto produced = routes->locked()->take_produced();
   const error lost(errc::peer_lost,
                    "data connection lost with data on it: node " + to_string(settings_.peer),
                    cause);
-  for (const auto& end : routes.take_consumed())
+  for (const auto& end : consumed)
     directory_.find(end.consumer)
         .send(std::make_unique<task_control>(partition_lost{end.channel, lost}),
               actors::mail_priority::high);
-  for (const auto& end : routes.take_produced())
+  for (const auto& end : produced)
     directory_.find(end.partition.producer)
         .send(std::make_unique<task_control>(consumer_lost{lost}), actors::mail_priority::high);
 }
@@ -187,8 +193,12 @@ void data_connection_endpoint::send(const data_frame& frame) {
 
 void data_connection_endpoint::watch_idleness() {
   after(settings_.idle_timeout, [this] {
+    if (const auto frames = routes_->frames(); frames != frames_seen_) {
+      frames_seen_ = frames;
+      used_us_ = now_us();
+    }
     const auto idle_us = now_us() - used_us_;
-    if (routes_.is_empty() && waiting_.empty() && gatherer_.is_empty() && !is_dialing_ &&
+    if (routes_->locked()->is_empty() && waiting_.empty() && gatherer_.is_empty() && !is_dialing_ &&
         idle_us >= std::chrono::microseconds(settings_.idle_timeout).count())
       report(connection_idle{orders_seen_});
     watch_idleness();
@@ -199,7 +209,8 @@ void data_connection_endpoint::on_stop(const error& cause) {
   task_executor_ = {};
   if (link_ == nullptr)
     return;
-  if (routes_.is_empty()) {
+  routes_->close();
+  if (routes_->locked()->is_empty()) {
     data_frame farewell;
     farewell.leaves = true;
     send(farewell);
@@ -229,7 +240,7 @@ void data_connection_endpoint::request(consumer_end end) {
   const auto consumer = directory_.find(end.consumer);
   if (consumer.is_none())
     return; // has ended meanwhile
-  wanted.route = routes_.open(std::move(end));
+  wanted.route = routes_->locked()->open(std::move(end));
   opened->place = {link_number_, wanted.route};
   consumer.send(std::move(opened), actors::mail_priority::high);
   gatherer_.add(std::move(wanted));
@@ -240,51 +251,43 @@ void data_connection_endpoint::fail_channel(consumer_end end, const error& cause
   report(channel_failed{std::move(end), cause});
 }
 
-void data_connection_endpoint::hear(const actors::incoming_frame& frame) {
-  metrics_->frames_in.add(1);
-  metrics_->bytes_in.add(frame.body.size());
+void data_connection_endpoint::hear(link_words& words) {
   used_us_ = now_us();
-  const auto done = [&]() -> status {
-    if (frame.kind != frame_of_routes)
-      return error(errc::malformed_message, "frame of an unknown kind");
-    HEADRACE_TRY(auto read, decode_frame(frame.header, frame.body.view(), frame.body.owner()));
-    return hear(read);
-  }();
-  if (!done) {
-    log().warn("data connection is closed: its other side does not keep to the protocol",
-               {{"peer", to_string(settings_.peer)}, {"cause", to_string(done.error())}});
-    end_link(done.error());
+  for (const auto& asked : words.frame.requests) {
+    if (auto done = serve(asked); !done)
+      return break_link(done.error());
   }
-}
-
-status data_connection_endpoint::hear(data_frame& frame) {
-  for (const auto& asked : frame.requests)
-    HEADRACE_CHECK(serve(asked));
-  for (const auto& refusal : frame.refusals)
-    if (auto end = routes_.close_consumer(refusal.route))
+  for (const auto& refusal : words.frame.refusals)
+    if (auto end = routes_->locked()->close_consumer(refusal.route))
       fail_channel(std::move(*end), refusal.reason);
-  for (const auto& credit : frame.credits)
-    give(credit);
-  for (const auto route : frame.abandoned) {
-    routes_.close_producer(route);
+  for (const auto route : words.frame.abandoned) {
+    routes_->locked()->close_producer(route);
     gatherer_.drop(route);
   }
-  for (auto& piece : frame.pieces)
-    HEADRACE_CHECK(deliver(piece));
-  if (frame.leaves) {
+  for (const auto route : words.ended) {
+    gatherer_.abandon(route);
+    send_soon();
+  }
+  if (words.frame.leaves) {
     // It has not seen what was asked for last.
-    for (auto& end : routes_.take_consumed())
+    auto unseen = routes_->locked()->take_consumed();
+    for (auto& end : unseen)
       fail_channel(std::move(end), error(errc::peer_lost, "the other node has left"));
     end_link(error(errc::peer_lost, "the other node has left"));
   }
-  return {};
+}
+
+void data_connection_endpoint::break_link(const error& cause) {
+  log().warn("data connection is closed: its other side does not keep to the protocol",
+             {{"peer", to_string(settings_.peer)}, {"cause", to_string(cause)}});
+  end_link(cause);
 }
 
 status data_connection_endpoint::serve(const route_request& asked) {
-  HEADRACE_CHECK(routes_.serve(asked.route, {asked.partition, asked.subpartition}));
+  HEADRACE_CHECK(routes_->locked()->serve(asked.route, {asked.partition, asked.subpartition}));
   const auto producer = directory_.find(asked.partition.producer);
   if (producer.is_none()) {
-    routes_.close_producer(asked.route);
+    routes_->locked()->close_producer(asked.route);
     gatherer_.add(
         route_refusal{asked.route, error(errc::partition_not_found,
                                          "producer is not here: " + to_string(asked.partition))});
@@ -298,44 +301,6 @@ status data_connection_endpoint::serve(const route_request& asked) {
   mail->consumer = self_ref();
   mail->route = route_place{link_number_, asked.route};
   producer.send(std::move(mail), actors::mail_priority::high);
-  return {};
-}
-
-void data_connection_endpoint::give(const route_credit& credit) {
-  const auto* end = routes_.producer(credit.route);
-  if (end == nullptr)
-    return; // the producer has ended
-  auto mail = std::make_unique<exchange_credit>();
-  mail->result = end->partition.result;
-  mail->subpartition = end->subpartition;
-  mail->bytes = credit.bytes;
-  directory_.find(end->partition.producer).send(std::move(mail), actors::mail_priority::high);
-}
-
-status data_connection_endpoint::deliver(route_piece& piece) {
-  HEADRACE_TRY(const auto* const end, routes_.consumer(piece.route));
-  if (end == nullptr) {
-    metrics_->dropped_pieces.add(1);
-    return {};
-  }
-  for (const auto& element : piece.elements)
-    HEADRACE_CHECK(routes_.take_credit(piece.route, element.cost,
-                                       std::holds_alternative<graph::barrier>(element.content)));
-  const auto consumer = directory_.find(end->consumer);
-  if (consumer.is_none()) {
-    metrics_->dropped_pieces.add(1);
-    routes_.close_consumer(piece.route);
-    gatherer_.abandon(piece.route);
-    send_soon();
-    return {};
-  }
-  auto mail = std::make_unique<remote_data>();
-  mail->channel = end->channel;
-  mail->elements = std::move(piece.elements);
-  mail->closes = piece.closes;
-  if (piece.closes)
-    routes_.close_consumer(piece.route);
-  consumer.send(std::move(mail));
   return {};
 }
 

@@ -2,11 +2,10 @@
 
 #include "libtask/executor/data_connection_mail.hpp"
 #include "libtask/executor/data_network.hpp"
+#include "libtask/executor/link_routes.hpp"
 #include "libtask/network/exchange_directory.hpp"
 #include "libtask/network/exchange_mail.hpp"
-#include "libtask/network/exchange_routes.hpp"
 #include "libtask/network/frame_gatherer.hpp"
-#include "libactors/base/metric.hpp"
 #include "libactors/rpc/endpoint.hpp"
 
 #include <chrono>
@@ -25,22 +24,17 @@ struct data_connection_settings {
   frame_gatherer_limits frames;
 };
 
-/// What the data connections of a task executor count together. Any thread.
-struct data_connection_metrics {
-  counter frames_in;
-  counter frames_out;
-  counter bytes_in;
-  counter bytes_out;
-  counter dropped_pieces; ///< of channels whose consumer has ended
-};
-
 /// The channels between the subtasks of this node and those of another: one link at a time, opened
 /// when a channel needs it, by either node.
 ///
 ///     producer subtask ── outgoing_data ──▶ ┌────────────┐ ── frames ──▶ other node
 ///     consumer subtask ── outgoing_credit ▶ │ connection │
-///     consumer subtask ◀── remote_data ──── │            │ ◀── frames ── other node
-///     producer subtask ◀── exchange_credit  └────────────┘
+///                                           └────────────┘
+///     consumer subtask ◀── remote_data ────── link_relay ◀──── frames ── other node
+///     producer subtask ◀── exchange_credit
+///
+/// What comes for subtasks is given to them on the transport's thread (`link_routes`); the
+/// connection hears what is said to itself: requests, refusals, and whose consumer is gone.
 ///
 /// A link that cannot be opened fails its channels to the task executor, which tries again. With an
 /// open link that is lost the data on it is lost too: the consumers and producers of its channels
@@ -77,11 +71,9 @@ private:
   void open(consumer_end end);
   void request(consumer_end end);
   void fail_channel(consumer_end end, const error& cause);
-  void hear(const actors::incoming_frame& frame);
-  status hear(data_frame& frame);
+  void hear(link_words& words);
+  void break_link(const error& cause);
   status serve(const route_request& request);
-  void give(const route_credit& credit);
-  status deliver(route_piece& piece);
   template <class Mail>
   void report(Mail what);
 
@@ -95,12 +87,13 @@ private:
   std::uint64_t link_number_ = 0;
   std::uint64_t dials_ = 0;
   bool is_dialing_ = false;
-  exchange_routes routes_;            ///< of this link
-  std::vector<consumer_end> waiting_; ///< for a link
+  std::shared_ptr<link_routes> routes_; ///< of this link
+  std::vector<consumer_end> waiting_;   ///< for a link
   frame_gatherer gatherer_;
   bool send_pending_ = false;
   bool is_watching_ = false;
   std::uint64_t orders_seen_ = 0;
+  std::uint64_t frames_seen_ = 0; ///< of this link
   std::int64_t used_us_ = 0;
 };
 

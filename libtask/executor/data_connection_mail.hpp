@@ -11,10 +11,14 @@
 #include <memory>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace headrace::task {
 
 class link_relay;
+
+/// The kind of frames that carry channels.
+inline constexpr auto frame_of_routes = actors::frame_kind::data_first;
 
 // What a task executor tells the data connection to another node.
 
@@ -43,8 +47,14 @@ struct connection_order final : actors::mail {
 
 // What comes from the transport, in order.
 
-struct link_frame {
-  actors::incoming_frame frame;
+/// What a frame says to the connection itself: no credit and no pieces are in it any more.
+struct link_words {
+  data_frame frame;
+  std::vector<route_id> ended; ///< that it had pieces for, and whose consumers are gone
+};
+/// The other side does not keep to the protocol; what still comes is dropped.
+struct link_broken {
+  error cause;
 };
 struct link_drained {};
 struct link_closed {
@@ -56,7 +66,8 @@ struct dial_failed {
 };
 
 struct link_event final : actors::mail {
-  using content_type = std::variant<link_frame, link_drained, link_closed, dial_failed>;
+  using content_type =
+      std::variant<link_words, link_broken, link_drained, link_closed, dial_failed>;
   link_event(std::uint64_t of_link, content_type what)
       : mail(static_cast<std::uint32_t>(mail_kind::link_event)), link(of_link),
         content(std::move(what)) {}

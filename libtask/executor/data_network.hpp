@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libtask/executor/data_connection_mail.hpp"
+#include "libtask/executor/link_routes.hpp"
 #include "libactors/base/ids.hpp"
 #include "libactors/base/result.hpp"
 #include "libactors/rpc/actor_ref.hpp"
@@ -11,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <variant>
 #include <vector>
 
 namespace headrace::task {
@@ -32,24 +34,30 @@ public:
   virtual void take_links(link_taker taker) = 0;
 };
 
-/// Brings what comes over a link to the connection's mailbox, in order; keeps it until it is told
-/// which that is.
+/// Brings what comes over a link where it belongs, in order: data and credit to the subtasks, the
+/// rest to the connection's mailbox. Keeps it until it is told which those are.
 class link_relay final : public actors::frame_receiver {
 public:
-  /// From now on events go there, under this number.
-  void bind(actors::actor_ref connection, std::uint64_t link);
+  /// From now on events go there, under this number, and data where `routes` say.
+  void bind(actors::actor_ref connection, std::uint64_t link, std::shared_ptr<link_routes> routes);
 
-  void on_frame(actors::incoming_frame what) override { relay(link_frame{std::move(what)}); }
+  void on_frame(actors::incoming_frame what) override { relay(std::move(what)); }
   void on_drained() override { relay(link_drained{}); }
   void on_closed(const error& cause) override { relay(link_closed{cause}); }
 
 private:
-  void relay(link_event::content_type what);
+  using event = std::variant<actors::incoming_frame, link_drained, link_closed>;
+  void relay(event what);
+  void give(event what);
+  void hear(const actors::incoming_frame& frame);
+  void tell(link_event::content_type what);
 
   std::mutex guard_;
   actors::actor_ref to_;
   std::uint64_t link_ = 0;
-  std::vector<link_event::content_type> kept_;
+  std::shared_ptr<link_routes> routes_;
+  bool is_broken_ = false;
+  std::vector<event> kept_;
 };
 
 } // namespace headrace::task
