@@ -181,6 +181,11 @@ status operator_chain::restore(node& one, state::state_backend& backend,
   return one.keyed->restore(from.keyed);
 }
 
+bool operator_chain::is_keyed() const {
+  return std::any_of(nodes_.begin(), nodes_.end(),
+                     [](const auto& one) { return one->keyed != nullptr; });
+}
+
 status operator_chain::open(bool may_drop_state) {
   for (auto& one : nodes_) {
     if (one->plain == nullptr)

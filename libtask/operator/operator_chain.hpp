@@ -44,12 +44,16 @@ public:
   operator_chain(const operator_chain&) = delete;
   operator_chain& operator=(const operator_chain&) = delete;
 
-  /// Makes the state of each operator and restores it. May block: the one call that is made on an
-  /// executor thread, before anything else.
+  /// Makes the state of each operator and restores it. May block: is called on an executor thread,
+  /// before anything else.
   /// @param local_directory  for backends with files of their own
   /// @param local_first      knows local copies; a wrong one is refused, and what is stored is read
   status restore(state::state_backend& backend, const state::task_state_snapshot& from,
                  const std::string& local_directory, state::local_first_files& local_first);
+  /// Whether an operator has keyed state, once restored.
+  bool is_keyed() const;
+  /// Opens each operator and its states: on the mailbox, or, where the backend may take long, on an
+  /// executor thread.
   status open(bool may_drop_state = false);
 
   // --- input for the head: one at a time, when drained

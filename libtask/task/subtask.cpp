@@ -19,6 +19,7 @@ subtask::subtask(subtask_environment around, task_description what,
     : around_(around), what_(std::move(what)), code_(std::move(code)), backend_(std::move(backend)),
       memory_(memory == nullptr ? nullptr : std::make_shared<task_memory>(std::move(memory))),
       metrics_(std::move(metrics)), task_executor_(std::move(task_executor)),
+      services_(std::make_shared<chain_services>(static_cast<operator_services&>(*this))),
       producers_(what_.channels().size()) {
   if (!around_.local_state_directory.empty())
     copies_ = std::make_shared<headrace::state::local_copies>(
@@ -70,7 +71,7 @@ operator_context subtask::make_context() {
                           environment().time,
                           around_.files,
                           around_.connectors,
-                          *this,
+                          *services_,
                           *metrics_,
                           code_,
                           memory_,
@@ -105,79 +106,6 @@ result<std::vector<std::unique_ptr<result_partition>>> subtask::make_partitions(
         std::move(split), static_cast<std::uint32_t>(described.subpartitions)));
   }
   return out;
-}
-
-void subtask::restore() {
-  // The chain is not touched here until the step has returned.
-  struct outcome {
-    status done;
-    std::vector<stored_in_flight> in_flight;
-    headrace::state::restore_tally read;
-  };
-  auto restored = std::make_shared<outcome>();
-  const auto began_us = now_us();
-  run_blocking(
-      [chain = task_->shared_chain(), restored, backend = backend_, from = std::move(what_.state),
-       checkpoint = what_.restored_checkpoint, copies = copies_, &files = around_.files,
-       directory = around_.state_directory + "/" + to_string(what_.job.id) + "/" +
-                   to_string(what_.attempt)] {
-        try {
-          const auto read =
-              copies != nullptr
-                  ? copies->restoring()
-                  : std::make_unique<headrace::state::local_first_files>(files, "", "");
-          restored->done = [&]() -> status {
-            HEADRACE_TRY(restored->in_flight, read_in_flight(*read, from));
-            return chain->restore(*backend, from, directory, *read);
-          }();
-          restored->read = read->tally();
-          if (copies != nullptr && restored->done)
-            copies->on_restored(checkpoint, from);
-        } catch (const std::exception& failure) {
-          restored->done = error(errc::internal, failure.what());
-        }
-      },
-      [this, restored, began_us] {
-        guarded([&]() -> status {
-          tell_restored(restored->read, began_us);
-          HEADRACE_CHECK(std::move(restored->done));
-          HEADRACE_TRY(auto placed, place_in_flight(what_, std::move(restored->in_flight)));
-          task_->restore(std::move(placed));
-          open();
-          return {};
-        });
-      });
-}
-
-void subtask::tell_restored(const headrace::state::restore_tally& read, std::int64_t began_us) {
-  for (const auto& one : read.refusals) {
-    const std::initializer_list<log_field> about = {
-        {"task", what_.display_name()}, {"file", one.path}, {"cause", to_string(one.why)}};
-    if (one.why.has(errc::file_not_found))
-      log().info("no local copy of state, the stored file is read", about);
-    else
-      log().warn("local copy of state is refused, the stored file is read", about);
-  }
-  metrics_->restored_bytes.add(read.bytes);
-  metrics_->restored_local_bytes.add(read.local_bytes);
-  if (what_.restored_checkpoint != 0)
-    log().info("state restored", {{"task", what_.display_name()},
-                                  {"checkpoint", std::to_string(what_.restored_checkpoint)},
-                                  {"bytes", std::to_string(read.bytes)},
-                                  {"local_bytes", std::to_string(read.local_bytes)},
-                                  {"copies_refused", std::to_string(read.refused)},
-                                  {"ms", std::to_string((now_us() - began_us) / 1000)}});
-}
-
-void subtask::open() {
-  guarded([this] { return task_->chain().open(what_.job.may_drop_state); });
-  if (closing_)
-    return;
-  opened_ = true;
-  change(task_state::RUNNING);
-  if (!what_.channels().empty())
-    report(partitions_wanted{task_->gate().window_bytes()});
-  wake();
 }
 
 void subtask::on_mail(actors::mail_ptr content) {
@@ -556,16 +484,19 @@ void subtask::fail(error cause) {
 }
 
 void subtask::guarded(const std::function<status()>& action) {
+  if (auto done = caught(action); !done)
+    fail(std::move(done).error());
+}
+
+status subtask::caught(const std::function<status()>& action) {
   try {
-    auto done = action();
-    if (!done)
-      fail(std::move(done).error());
+    return action();
   } catch (const graph::failure& failure) {
-    fail(failure.cause());
+    return failure.cause();
   } catch (const std::bad_alloc&) {
-    fail(error(errc::out_of_memory, "no memory left"));
+    return error(errc::out_of_memory, "no memory left");
   } catch (const std::exception& failure) {
-    fail(error(errc::user_function_failed, failure.what()));
+    return error(errc::user_function_failed, failure.what());
   }
 }
 

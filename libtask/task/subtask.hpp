@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libtask/network/exchange_directory.hpp"
+#include "libtask/task/chain_services.hpp"
 #include "libtask/task/memory_arbiter.hpp"
 #include "libtask/task/stream_task.hpp"
 #include "libtask/task/task_description.hpp"
@@ -37,7 +38,8 @@ struct subtask_environment {
 /// checkpoints, timers) goes before data; its default action is a bounded turn of its stream_task,
 /// after which it returns to its mailbox.
 ///
-///     initializing: makes the chain, restores its state on the executor, opens it
+///     initializing: makes the chain, restores its state on the executor, opens it (there, too,
+///                   where that may take long)
 ///     running:      turns, until everything is done
 ///     closing:      closes the operators, and ends when no step of theirs runs any more;
 ///                   then tells its task executor: finished, canceled or failed
@@ -76,6 +78,8 @@ private:
   void restore();
   void tell_restored(const headrace::state::restore_tally& read, std::int64_t began_us);
   void open();
+  void open_elsewhere();
+  void begin_running();
   void take(const task_control& control);
   void take(remote_data& data);
   void take(attach_consumer& consumer);
@@ -99,6 +103,7 @@ private:
   void report(task_report::content_type what);
   /// Runs what may throw user code's exceptions; they fail the task.
   void guarded(const std::function<status()>& action);
+  static status caught(const std::function<status()>& action);
 
   subtask_environment around_;
   task_description what_;
@@ -107,6 +112,7 @@ private:
   std::shared_ptr<task_memory> memory_;
   std::shared_ptr<task_metrics> metrics_;
   actors::actor_ref task_executor_;
+  std::shared_ptr<chain_services> services_;              ///< of the chain
   std::shared_ptr<headrace::state::local_copies> copies_; ///< null: none are kept
   std::unique_ptr<stream_task> task_;
   std::unordered_map<result_id, std::uint32_t> partition_by_result_;
