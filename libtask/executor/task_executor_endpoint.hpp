@@ -126,6 +126,12 @@ private:
   void forget_job_if_unused(job_id job);
   /// Removes the local copies of a job's state.
   void drop_local_state(job_id job);
+  /// @param otherwise  words for when it cannot be removed
+  void drop_directory(std::string path, std::string otherwise);
+  /// Of this task executor alone; each job has its own below.
+  std::string state_directory() const {
+    return settings_.state_directory + "/" + to_string(settings_.id);
+  }
   /// The same of jobs that were here, and have not come back for long.
   void drop_unused_local_state();
 

@@ -361,21 +361,25 @@ void task_executor_endpoint::forget_job_if_unused(job_id job) {
   const auto at = jobs_.find(job);
   if (at == jobs_.end() || tasks_of_job_.contains(job) || !slots_.of_job(job).empty())
     return;
-  if (at->second->is_over)
+  if (at->second->is_over) {
     drop_local_state(job);
+    drop_directory(state_directory() + "/" + to_string(job), "state directories stay");
+  }
   jobs_.erase(at);
 }
 
 void task_executor_endpoint::drop_local_state(job_id job) {
-  if (settings_.local_state_directory.empty())
-    return;
+  if (!settings_.local_state_directory.empty())
+    drop_directory(settings_.local_state_directory + "/" + to_string(job),
+                   "local copies of state stay");
+}
+
+void task_executor_endpoint::drop_directory(std::string path, std::string otherwise) {
   run_blocking<status>(
-      [&files = around_.files, path = settings_.local_state_directory + "/" + to_string(job)] {
-        return files.remove_tree(path);
-      },
-      [this](const status& removed) {
+      [&files = around_.files, path = std::move(path)] { return files.remove_tree(path); },
+      [this, otherwise = std::move(otherwise)](const status& removed) {
         if (!removed)
-          log().warn("local copies of state stay", {{"cause", to_string(removed.error())}});
+          log().warn(otherwise, {{"cause", to_string(removed.error())}});
       });
 }
 
