@@ -1,5 +1,6 @@
 #include "libscheduler/dispatcher/job_store.hpp"
 
+#include "libstate/snapshot/block_codec.hpp"
 #include "libgraph/job_graph/job_graph_codec.hpp"
 #include "libactors/message/message.hpp"
 
@@ -17,8 +18,41 @@ constexpr std::string_view graph_suffix = ".job";
 constexpr std::string_view generation_suffix = ".generation";
 constexpr std::string_view ended_suffix = ".ended";
 constexpr std::uint64_t generation_bytes_max = 64;
+/// Stands before a stored message, and its checksum behind it; files of older releases have
+/// neither.
+constexpr std::string_view stored_magic = "HRSTOR01";
+constexpr std::size_t front_bytes = stored_magic.size() + sizeof(std::uint64_t);
 constexpr std::size_t ended_jobs_max = 100;
 constexpr std::uint64_t graph_bytes_max = std::uint64_t{64} << 20U;
+
+byte_string to_file(const any_message& what) {
+  const auto words = what.words().asChars();
+  const byte_view body{words.begin(), words.size()};
+  byte_string out(stored_magic);
+  byte_writer(out).put(state::checksum_of(body));
+  out.append(body);
+  return out;
+}
+
+/// @errors storage_failed  the content is not what was written
+result<byte_view> content_of(byte_view file) {
+  if (!file.starts_with(stored_magic))
+    return file; // an older release wrote it
+  byte_reader front(file.substr(stored_magic.size()));
+  HEADRACE_TRY(const auto checksum, front.get<std::uint64_t>());
+  const auto body = file.substr(front_bytes);
+  if (checksum != state::checksum_of(body))
+    return error(errc::storage_failed, "checksum does not fit");
+  return body;
+}
+
+template <class Schema>
+result<message<Schema>> read_message(headrace::file_system& files, const std::string& path) {
+  HEADRACE_TRY(const auto bytes, files.read_all(path, graph_bytes_max));
+  HEADRACE_TRY(const auto content, content_of(bytes));
+  HEADRACE_TRY(auto words, validate_message(type_id_of<Schema>(), content));
+  return message<Schema>(std::move(words));
+}
 
 class memory_job_store final : public job_store {
 public:
@@ -61,9 +95,8 @@ public:
 
   status put(const graph::job_graph& job) override {
     HEADRACE_CHECK(files_.create_directories(directory_));
-    const auto encoded = graph::encode(job);
-    const auto bytes = encoded.untyped().words().asChars();
-    return files_.write_atomically(path_of(job.id, graph_suffix), {bytes.begin(), bytes.size()});
+    return files_.write_atomically(path_of(job.id, graph_suffix),
+                                   to_file(graph::encode(job).untyped()));
   }
   status remove(const job_id& job) override {
     HEADRACE_CHECK(files_.remove(path_of(job, graph_suffix)));
@@ -93,9 +126,7 @@ public:
 
   status put_ended(const job_id& job, const message<schema::JobEnded>& how) override {
     HEADRACE_CHECK(files_.create_directories(directory_));
-    const auto bytes = how.untyped().words().asChars();
-    HEADRACE_CHECK(
-        files_.write_atomically(path_of(job, ended_suffix), {bytes.begin(), bytes.size()}));
+    HEADRACE_CHECK(files_.write_atomically(path_of(job, ended_suffix), to_file(how.untyped())));
     HEADRACE_TRY(auto ended, list_ended());
     for (std::size_t i = 0; i + ended_jobs_max < ended.size(); ++i)
       HEADRACE_CHECK(files_.remove(ended[i].path));
@@ -105,7 +136,7 @@ public:
     std::vector<message<schema::JobEnded>> all;
     HEADRACE_TRY(const auto ended, list_ended());
     for (const auto& entry : ended) {
-      auto how = read_ended(entry.path);
+      auto how = checked_read([&] { return read_message<schema::JobEnded>(files_, entry.path); });
       if (how)
         all.push_back(std::move(*how));
       else
@@ -131,21 +162,13 @@ private:
     });
     return entries;
   }
-  result<message<schema::JobEnded>> read_ended(const std::string& path) {
-    HEADRACE_TRY(auto bytes, files_.read_all(path, graph_bytes_max));
-    return checked_read([&]() -> result<message<schema::JobEnded>> {
-      HEADRACE_TRY(auto words, validate_message(type_id_of<schema::JobEnded>(), bytes));
-      return message<schema::JobEnded>(std::move(words));
-    });
-  }
   std::string path_of(const job_id& job, std::string_view suffix) const {
     return directory_ + "/" + to_string(job) + std::string(suffix);
   }
   result<graph::job_graph> read(const std::string& path) {
-    HEADRACE_TRY(auto bytes, files_.read_all(path, graph_bytes_max));
     return checked_read([&]() -> result<graph::job_graph> {
-      HEADRACE_TRY(auto words, validate_message(type_id_of<schema::JobGraph>(), bytes));
-      return graph::decode(*message<schema::JobGraph>(std::move(words)).view());
+      HEADRACE_TRY(const auto stored, read_message<schema::JobGraph>(files_, path));
+      return graph::decode(*stored.view());
     });
   }
   result<std::int32_t> next_generation(const job_id& job) {

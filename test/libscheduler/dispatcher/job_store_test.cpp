@@ -2,6 +2,7 @@
 
 #include "test/libscheduler/testing_cluster.hpp"
 #include "test/support/testing_file_system.hpp"
+#include "libgraph/job_graph/job_graph_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
 #include <doctest/doctest.h>
@@ -42,6 +43,33 @@ TEST_CASE("a stored job comes back as it was; a file that is none is named, not 
   CHECK(store->remove(first.id).has_value());
   CHECK(store->load(refused)->size() == 1);
   std::filesystem::remove_all(directory);
+}
+
+TEST_CASE("a changed byte of a stored job is found, and a file of an older release is read") {
+  testing::testing_file_system files;
+  const auto job = source_to_sink(2, 1).job();
+  const auto store = make_file_job_store(files, "/jobs");
+  REQUIRE(store->put(job));
+  const auto path = files.list("/jobs")->front().path;
+  const auto written = *files.read_all(path, 1U << 20U);
+
+  for (std::size_t at = 0; at < written.size(); at += 7) {
+    auto spoiled = written;
+    spoiled[at] = static_cast<char>(spoiled[at] ^ 4);
+    files.put(path, spoiled);
+    std::vector<error> refused;
+    CHECK(store->load(refused)->empty());
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0].message.find(path) != std::string::npos);
+  }
+
+  const auto words = graph::encode(job);
+  const auto bytes = words.untyped().words().asChars();
+  files.put(path, {bytes.begin(), bytes.size()});
+  std::vector<error> refused;
+  const auto loaded = store->load(refused);
+  REQUIRE(loaded->size() == 1);
+  CHECK(loaded->front().graph == job);
 }
 
 TEST_CASE("each load gives a job its next generation, in a file and in memory") {
