@@ -87,9 +87,12 @@ status read_field(lua_State* lua, std::string_view key, submission& into) {
                  ", known are arguments, parallelism and settings");
   int is_number = 0;
   const auto number = lua_tointegerx(lua, -1, &is_number);
-  if (is_number == 0 || number < 1 || number > graph::max_parallelism_limit)
-    return wrong("parallelism is a number from 1 to " +
-                 std::to_string(graph::max_parallelism_limit));
+  if (is_number == 0 || number < 1 || number > graph::max_parallelism_limit) {
+    const std::string given = luaL_tolstring(lua, -1, nullptr);
+    lua_pop(lua, 1);
+    return wrong("parallelism is a whole number from 1 to " +
+                 std::to_string(graph::max_parallelism_limit) + ": " + given);
+  }
   into.parallelism = static_cast<std::int32_t>(number);
   return {};
 }
