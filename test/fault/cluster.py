@@ -53,6 +53,8 @@ class Cluster:
         self.job_manager = None
         self.task_managers = []
         self.silence = ""
+        self.job = None  # the one that runs, and how it was submitted
+        self.submitted = ()
         self.crashed = []  # processes that ended though nobody had told them to, with their codes
 
     def __enter__(self):
@@ -157,12 +159,30 @@ class Cluster:
         return ["--target", f"127.0.0.1:{self.rest_port}",
                 *(f"-D{key}={value}" for key, value in self.hosts[0].settings.items())]
 
-    def submit(self, job, arguments):
-        done = self.client("run", str(job), *self.target(), "--detached", "--json",
-                           "--parallelism", "4", "--", *arguments)
+    def submit(self, job, arguments, *options, parallelism=4):
+        """Runs the job object `job`; `self.job` is its id."""
+        done = self.client("run", str(job), *self.target(), "--detached", "--json", *options,
+                           "--parallelism", str(parallelism), "--", *arguments)
         if done.returncode != 0:
             raise Failure(f"job was not submitted: {done.stderr.strip()}")
-        return json.loads(done.stdout)["id"]
+        self.submitted = (job, arguments)
+        self.job = json.loads(done.stdout)["id"]
+
+    def move(self, parallelism, savepoint_type, seconds=60):
+        """Stops the job with a savepoint, and goes on from it at another parallelism."""
+        end = time.monotonic() + seconds
+        while True:
+            done = self.client("stop", self.job, "--savepoint-path",
+                               str(self.directory / "savepoints"), "--type", savepoint_type,
+                               *self.target(), seconds=seconds)
+            if done.returncode == 0:
+                break
+            if time.monotonic() > end:
+                raise Failure(f"job was not stopped in {seconds} s: {done.stderr.strip()}")
+            self.mend()  # it may just be restarting: then nothing has happened
+            time.sleep(0.1)
+        path = done.stdout.split()[-1]
+        self.submit(*self.submitted, "--from-savepoint", path, parallelism=parallelism)
 
     def _ask(self, *words):
         """What a client prints; none while the job manager is away: `silence` says why."""

@@ -7,6 +7,7 @@ import time
 SHORT = (0.05, 0.4)
 LONG = (1.5, 3.0)
 RESETS = 5
+PARALLELISM_AFTER = (2, 3, 5, 6)  # of a job that ran at 4; all slots are taken at 6
 DELAY_OF_TIMEOUT = 0.15
 
 
@@ -50,6 +51,18 @@ class Disturber:
         what = self.plan[len(self.done)]
         self.done.append(what)
         getattr(self, "_" + what.split(":")[0].replace(" ", "_"))(*what.split(":")[1:])
+
+    def move_in_the_middle(self, types):
+        """Has the job stopped with a savepoint, of one of these types, and restored at another
+        parallelism: between the first and the last step."""
+        at = self.drawn.randint(1, len(self.plan) - 1)
+        parallelism = self.drawn.choice(PARALLELISM_AFTER)
+        self.plan.insert(at, f"move:{parallelism}:{self.drawn.choice(types)}")
+        self._comes_at_once.insert(at, self.drawn.random() < 0.4)
+
+    def _move(self, parallelism, savepoint_type):
+        self.cluster.move(int(parallelism), savepoint_type)
+        self._next_checkpoint = 1
 
     def counts(self):
         """Figures that say how much was disturbed."""

@@ -18,6 +18,7 @@ restarted), had committed at least 100 windows before the end of its input, had 
 output is to the row what the input says; no process may have ended by itself, and all task managers
 must be back at the end, with no task. With --at-least-once nothing may be missing. With --unaligned an
 operator is slower than its input, and at least one checkpoint must have stored rows that waited there.
+With --savepoint the job is stopped with a savepoint in the middle, and goes on at another parallelism.
 
     test/fault/run.py --runs 50 --seed 7 --results build/fault.jsonl   # goes on where it ended
 
@@ -65,9 +66,10 @@ class Unproven(Failure):
     """The job went well but was not disturbed enough to prove anything: the machine was slow."""
 
 
-def settings_of(kind):
-    interval, timeout = HEARTBEAT_MS[kind]
+def settings_of(options):
+    interval, timeout = HEARTBEAT_MS[options.kind]
     return {
+        "state.backend.type": options.backend,
         "heartbeat.interval": f"{interval} ms",
         "heartbeat.timeout": f"{timeout} ms",
         "restart-strategy.exponential-delay.max-backoff": "500 ms",
@@ -87,7 +89,10 @@ def make_disturber(options, number, cluster, switch, drawn):
     if options.kind == "storm":
         return StormDisturber(cluster, drawn)
     every = options.job_manager_every
-    return ProcessDisturber(cluster, drawn, number % every == every - 1)
+    disturber = ProcessDisturber(cluster, drawn, number % every == every - 1)
+    if options.savepoint:
+        disturber.move_in_the_middle(("canonical", "native"))
+    return disturber
 
 
 class Watch:
@@ -102,16 +107,17 @@ class Watch:
         self.late = 0
         self.in_flight = 0  # bytes that a checkpoint has stored at the most
         self.status = None
+        self.job = None
+        self.begun_from = 0  # the checkpoint, or savepoint, that the job began with
 
-    def follow(self, job):
-        self.job = job
+    def follow(self):
         end = time.monotonic() + self.options.seconds
         while True:
             if time.monotonic() > end:
                 raise Failure(f"job did not end in {self.options.seconds} s: {self.status}, "
                               f"{self.cluster.silence}")
             self.cluster.mend()
-            status = self.cluster.info(job)
+            status = self.cluster.info(self.cluster.job)
             if status is not None:
                 self._take(status)
                 if status["state"] in ("FINISHED", "FAILED", "CANCELED"):
@@ -123,7 +129,10 @@ class Watch:
 
     def _take(self, status):
         self.status = status
-        if status["restoredCheckpoint"] > 0:
+        if self.cluster.job != self.job:
+            self.job = self.cluster.job
+            self.begun_from = status["restoredCheckpoint"]
+        if status["restoredCheckpoint"] > self.begun_from:
             self.restored.add(status["restoredCheckpoint"])
         self.restarts = max(self.restarts, status["restarts"])
         self.late = max(self.late, sum(one["lateRecords"] for one in status["vertices"]))
@@ -173,7 +182,7 @@ def run_once(options, number, attempt, directory):
     expected, ending = make_input(directory / "input", options.rows, seed)
     output = directory / "output"
     with hosts_of(options, seed) as (hosts, switch), \
-            Cluster(options.headrace, directory, settings_of(options.kind), hosts) as cluster:
+            Cluster(options.headrace, directory, settings_of(options), hosts) as cluster:
         cluster.start_job_manager()
         cluster.start_task_managers()
         arguments = ["--input", str(directory / "input"), "--output", str(output),
@@ -182,10 +191,10 @@ def run_once(options, number, attempt, directory):
             arguments.append("--at-least-once")
         if options.unaligned:
             arguments += ["--unaligned", "--row-us", str(SLOW_ROW_US)]
-        job = cluster.submit(options.job, arguments)
+        cluster.submit(options.job, arguments)
         disturber = make_disturber(options, number, cluster, switch, drawn)
         watch = Watch(options, cluster, disturber)
-        watch.follow(job)
+        watch.follow()
         status = watch.status
         if status["state"] != "FINISHED":
             raise Failure(f"job ended as {status['state']}: {status['failure']}")
@@ -241,7 +250,9 @@ def finished_runs(options):
     return {one["seed"] for one in done
             if "failure" not in one and one["kind"] == options.kind
             and one["at_least_once"] == options.at_least_once
-            and one.get("unaligned", False) == options.unaligned}
+            and one.get("unaligned", False) == options.unaligned
+            and one.get("backend", "hashmap") == options.backend
+            and one.get("savepoint", False) == options.savepoint}
 
 
 def parse_arguments():
@@ -261,6 +272,10 @@ def parse_arguments():
     modes = parser.add_mutually_exclusive_group()
     modes.add_argument("--at-least-once", action="store_true")
     modes.add_argument("--unaligned", action="store_true", help="with unaligned checkpoints")
+    parser.add_argument("--backend", choices=("hashmap", "rocksdb"), default="hashmap",
+                        help="state backend of the job")
+    parser.add_argument("--savepoint", action="store_true",
+                        help="stop with a savepoint in the middle, go on at another parallelism")
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--network", dest="kind", action="store_const", const="network",
                        default="processes", help="faults between network namespaces")
@@ -272,6 +287,8 @@ def parse_arguments():
                         help="a line of JSON a run is added; runs that it has are left out")
     parser.add_argument("--keep", type=pathlib.Path, help="where the files of failed runs go")
     options = parser.parse_args()
+    if options.savepoint and options.kind != "processes":
+        parser.error("--savepoint goes with kills and stops only")
     options.headrace = options.build.resolve() / "apps/headrace"
     options.rows = options.rows or ROWS[options.kind]
     options.numbers = range(0 if options.undisturbed else 1, options.runs + 1)
@@ -288,7 +305,8 @@ def run_series(options):
         directory = pathlib.Path(tempfile.mkdtemp(prefix="headrace-fault-"))
         began = time.monotonic()
         result = {"run": number, "seed": options.seed + number, "kind": options.kind,
-                  "at_least_once": options.at_least_once, "unaligned": options.unaligned}
+                  "at_least_once": options.at_least_once, "unaligned": options.unaligned,
+                  "backend": options.backend, "savepoint": options.savepoint}
         try:
             result.update(run_proving(options, number, directory))
         except (Failure, subprocess.SubprocessError) as failure:

@@ -11,6 +11,8 @@
 
 namespace api = headrace::api;
 
+constexpr int input_files = 4;
+
 HEADRACE_JOB(env) {
   const auto& arguments = env.arguments();
   env.set_job_name("windowed");
@@ -23,7 +25,10 @@ HEADRACE_JOB(env) {
   std::function<void()> at_row;
   if (const auto row_us = arguments.get_int("row-us", 0); row_us > 0)
     at_row = headrace::testing::pause(std::chrono::microseconds(row_us));
+  // A reader of two files would give one after the other: there is one for each, whatever the
+  // parallelism of the rest.
   const auto clicks = headrace::testing::read_clicks(env, arguments.get("input"),
-                                                     arguments.get("rows-per-second", "0"));
+                                                     arguments.get("rows-per-second", "0"))
+                          .set_parallelism(input_files);
   headrace::testing::find_in(clicks, at_row).sink_to(api::file_sink::csv(arguments.get("output")));
 }
