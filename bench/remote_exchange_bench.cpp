@@ -202,11 +202,14 @@ private:
 class bench_consumer final : public actors::endpoint {
 public:
   bench_consumer(exchange_directory& directory, graph::row_type_ptr type,
-                 std::promise<std::size_t>& done)
-      : directory_(directory), type_(std::move(type)), done_(done) {}
+                 std::promise<void>& found, std::promise<std::size_t>& done)
+      : directory_(directory), type_(std::move(type)), found_(found), done_(done) {}
 
 private:
-  void on_start() override { directory_.add(consumer_attempt, self_ref()); }
+  void on_start() override {
+    directory_.add(consumer_attempt, self_ref());
+    found_.set_value();
+  }
   void on_stop(const error&) override { directory_.remove(consumer_attempt); }
   void on_mail(actors::mail_ptr content) override {
     if (static_cast<mail_kind>(content->kind()) == mail_kind::remote_opened) {
@@ -252,6 +255,7 @@ private:
 
   exchange_directory& directory_;
   graph::row_type_ptr type_;
+  std::promise<void>& found_;
   std::promise<std::size_t>& done_;
   input_gate gate_{{0}, input_gate_limits::for_channels(1)};
   actors::actor_ref connection_;
@@ -328,10 +332,12 @@ double consume(const workload& work, const actors::tls_files& tls, int to_produc
   greeting producer;
   get(from_producer, &producer, sizeof(producer));
   bench_node self(tls);
+  std::promise<void> found;
   std::promise<std::size_t> done;
   std::promise<actors::actor_ref> connection;
-  self.spawn(std::make_unique<bench_consumer>(self.directory, work.type, done), "consumer",
+  self.spawn(std::make_unique<bench_consumer>(self.directory, work.type, found, done), "consumer",
              actors::placement::shared);
+  found.get_future().wait(); // a channel of a consumer that is not there is not opened
   self.network->learn(producer.node, {"127.0.0.1", producer.port});
   self.spawn(
       std::make_unique<bench_executor>(self.directory, *self.network, connection, producer.node),
