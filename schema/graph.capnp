@@ -86,6 +86,40 @@ struct GroupAggregateSpec {
   emitsUpdateBefore @3 :Bool;
   stateTtlMs @4 :Int64;
 }
+struct JoinSide {
+  keyColumns @0 :List(Int32);
+  retracts @1 :Bool;
+  stateTtlMs @2 :Int64;
+}
+# Joins two changelogs.
+struct JoinSpec {
+  kind @0 :UInt8;
+  left @1 :JoinSide;
+  right @2 :JoinSide;
+  nullSafe @3 :Data;                    # one byte a key
+  condition @4 :Expressions.Expression; # without nodes: the keys are all
+  timeZone @5 :Text;
+}
+# Joins rows whose times bound what they match.
+struct TimedJoinSpec {
+  join @0 :JoinSpec;
+  isByWindow @1 :Bool;
+  leftTime @2 :Int32;
+  rightTime @3 :Int32;
+  leastMs @4 :Int64;
+  mostMs @5 :Int64;
+}
+# Joins rows with those of a table.
+struct LookupJoinSpec {
+  kind @0 :UInt8;
+  table @1 :Connector;
+  tableType @2 :Data;
+  fields @3 :List(Int32);
+  keyColumns @4 :List(Int32);
+  tableKeyColumns @5 :List(Int32);
+  condition @6 :Expressions.Expression; # without nodes: the keys are all
+  timeZone @7 :Text;
+}
 struct SinkSpec {
   connector @0 :Connector;
 }
@@ -109,6 +143,9 @@ struct OperatorNode {
     sink @14 :SinkSpec;
     calc @15 :CalcSpec;
     groupAggregate @16 :GroupAggregateSpec;
+    join @17 :JoinSpec;
+    timedJoin @18 :TimedJoinSpec;
+    lookupJoin @19 :LookupJoinSpec;
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include "libgraph/expression/program.hpp"
 #include "libgraph/job_graph/aggregation_check.hpp"
+#include "libgraph/job_graph/join_check.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -140,6 +141,24 @@ struct spec_checker {
     HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
     return check_group_aggregate(where, spec, in(), node.output_type);
   }
+  status operator()(const join_spec& spec) const {
+    HEADRACE_CHECK(check_keys(where, spec.left.key_columns, node.input_types[0]));
+    HEADRACE_CHECK(check_keys(where, spec.right.key_columns, node.input_types[1]));
+    return check_join(where, spec, node.input_types[0], node.input_types[1], node.output_type);
+  }
+  status operator()(const timed_join_spec& spec) const {
+    HEADRACE_CHECK((*this)(spec.join));
+    HEADRACE_CHECK(check_columns(where, {spec.left_time}, node.input_types[0], "time column"));
+    HEADRACE_CHECK(check_columns(where, {spec.right_time}, node.input_types[1], "time column"));
+    return check_timed_join(where, spec, node.input_types[0], node.input_types[1]);
+  }
+  status operator()(const lookup_join_spec& spec) const {
+    if (spec.table_type.root() != type_root::row)
+      return invalid(where, "the table's rows are none: " + spec.table_type.to_sql());
+    HEADRACE_CHECK(check_columns(where, spec.fields, spec.table_type, "column of the table"));
+    HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
+    return check_lookup_join(where, spec, in(), node.output_type);
+  }
 
 private:
   /// Without a window function the output is the results, and behind them, where there is more, the
@@ -176,12 +195,12 @@ private:
 };
 
 status check_node(const operator_node& node) {
-  const bool is_source = std::holds_alternative<source_spec>(node.spec);
   const bool is_sink = std::holds_alternative<sink_spec>(node.spec);
   if (node.id.is_none())
     return invalid(label(node), "no id");
-  if (node.input_types.size() != (is_source ? 0U : 1U))
-    return invalid(label(node), std::to_string(node.input_types.size()) + " inputs");
+  if (node.input_types.size() != input_count(node.spec))
+    return invalid(label(node), std::to_string(node.input_types.size()) + " inputs, takes " +
+                                    std::to_string(input_count(node.spec)));
   for (const auto& type : node.input_types)
     if (type.root() != type_root::row)
       return error(errc::type_mismatch, label(node) + ": input is no row: " + type.to_sql());
@@ -225,6 +244,26 @@ status check_chain(const job_vertex& vertex) {
     if (inputs[i] != 1)
       return invalid(label(vertex.operators[i]),
                      std::to_string(inputs[i]) + " chain edges lead to it, must be one");
+  return {};
+}
+
+/// Each input of the head has a gate; what stands behind it in the chain has one input.
+status check_fed(const job_vertex& vertex) {
+  const auto& head = vertex.operators.front();
+  if (vertex.inputs.empty() != head.input_types.empty())
+    return invalid(label(head), vertex.inputs.empty() ? "nothing feeds it" : "a source is fed");
+  std::vector<bool> is_fed(head.input_types.size(), false);
+  for (const auto& input : vertex.inputs) {
+    if (input.id.is_none() || !in_range(input.input, head.input_types.size()))
+      return invalid(label(vertex), "input out of range: " + std::to_string(input.input));
+    is_fed[static_cast<std::size_t>(input.input)] = true;
+  }
+  for (std::size_t i = 0; i < is_fed.size(); ++i)
+    if (!is_fed[i])
+      return invalid(label(head), "nothing feeds its input " + std::to_string(i));
+  for (std::size_t i = 1; i < vertex.operators.size(); ++i)
+    if (vertex.operators[i].input_types.size() > 1)
+      return invalid(label(vertex.operators[i]), "an operator of several inputs heads its chain");
   return {};
 }
 
@@ -318,12 +357,7 @@ status validate(const job_vertex& vertex) {
   for (const auto& node : vertex.operators)
     HEADRACE_CHECK(check_node(node));
   HEADRACE_CHECK(check_chain(vertex));
-  const auto& head = vertex.operators.front();
-  if (vertex.inputs.empty() != head.input_types.empty())
-    return invalid(label(head), vertex.inputs.empty() ? "nothing feeds it" : "a source is fed");
-  for (const auto& input : vertex.inputs)
-    if (input.id.is_none() || !in_range(input.input, head.input_types.size()))
-      return invalid(label(vertex), "input out of range: " + std::to_string(input.input));
+  HEADRACE_CHECK(check_fed(vertex));
   for (const auto& output : vertex.outputs) {
     if (output.id.is_none() || !in_range(output.from, vertex.operators.size()))
       return invalid(label(vertex), "output out of range: operator " + std::to_string(output.from));

@@ -82,6 +82,21 @@ void put(const window_spec& window, schema::Window::Builder out) {
   out.setAllowedLatenessMs(window.allowed_lateness_ms);
 }
 
+void put(const join_side& side, schema::JoinSide::Builder out) {
+  put_columns(side.key_columns, out.initKeyColumns(count_of(side.key_columns)));
+  out.setRetracts(side.retracts);
+  out.setStateTtlMs(side.state_ttl_ms);
+}
+
+void put(const join_spec& spec, schema::JoinSpec::Builder out) {
+  out.setKind(static_cast<std::uint8_t>(spec.kind));
+  put(spec.left, out.initLeft());
+  put(spec.right, out.initRight());
+  out.setNullSafe({spec.null_safe.data(), spec.null_safe.size()});
+  encode(spec.condition, out.initCondition());
+  out.setTimeZone(text(spec.time_zone));
+}
+
 struct spec_writer {
   schema::OperatorNode::Spec::Builder out;
 
@@ -140,6 +155,27 @@ struct spec_writer {
     to.setInputRetracts(spec.input_retracts);
     to.setEmitsUpdateBefore(spec.emits_update_before);
     to.setStateTtlMs(spec.state_ttl_ms);
+  }
+  void operator()(const join_spec& spec) { put(spec, out.initJoin()); }
+  void operator()(const timed_join_spec& spec) {
+    auto to = out.initTimedJoin();
+    put(spec.join, to.initJoin());
+    to.setIsByWindow(spec.is_by_window);
+    to.setLeftTime(spec.left_time);
+    to.setRightTime(spec.right_time);
+    to.setLeastMs(spec.least_ms);
+    to.setMostMs(spec.most_ms);
+  }
+  void operator()(const lookup_join_spec& spec) {
+    auto to = out.initLookupJoin();
+    to.setKind(static_cast<std::uint8_t>(spec.kind));
+    put(spec.table, to.initTable());
+    to.setTableType(data(encoded(spec.table_type)));
+    put_columns(spec.fields, to.initFields(count_of(spec.fields)));
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+    put_columns(spec.table_key_columns, to.initTableKeyColumns(count_of(spec.table_key_columns)));
+    encode(spec.condition, to.initCondition());
+    to.setTimeZone(text(spec.time_zone));
   }
 };
 
@@ -331,6 +367,51 @@ result<operator_spec> group_aggregate_of(schema::GroupAggregateSpec::Reader in) 
   return operator_spec(std::move(spec));
 }
 
+result<join_side> join_side_of(schema::JoinSide::Reader in) {
+  join_side side;
+  HEADRACE_TRY(side.key_columns, columns_of(in.getKeyColumns()));
+  side.retracts = in.getRetracts();
+  side.state_ttl_ms = in.getStateTtlMs();
+  return side;
+}
+
+result<join_spec> join_of(schema::JoinSpec::Reader in) {
+  join_spec spec;
+  HEADRACE_TRY(spec.kind, enum_of(in.getKind(), join_kind::anti, "kind of join"));
+  HEADRACE_TRY(spec.left, join_side_of(in.getLeft()));
+  HEADRACE_TRY(spec.right, join_side_of(in.getRight()));
+  const auto null_safe = in.getNullSafe();
+  HEADRACE_CHECK(check_count(null_safe.size(), job_graph_limits::columns, "flags of keys"));
+  spec.null_safe.assign(null_safe.begin(), null_safe.end());
+  HEADRACE_TRY(spec.condition, decode_expression(in.getCondition()));
+  spec.time_zone = string_of(in.getTimeZone());
+  return spec;
+}
+
+result<operator_spec> timed_join_of(schema::TimedJoinSpec::Reader in) {
+  timed_join_spec spec;
+  HEADRACE_TRY(spec.join, join_of(in.getJoin()));
+  spec.is_by_window = in.getIsByWindow();
+  spec.left_time = in.getLeftTime();
+  spec.right_time = in.getRightTime();
+  spec.least_ms = in.getLeastMs();
+  spec.most_ms = in.getMostMs();
+  return operator_spec(std::move(spec));
+}
+
+result<operator_spec> lookup_join_of(schema::LookupJoinSpec::Reader in) {
+  lookup_join_spec spec;
+  HEADRACE_TRY(spec.kind, enum_of(in.getKind(), join_kind::anti, "kind of join"));
+  HEADRACE_TRY(spec.table, connector_of(in.getTable()));
+  HEADRACE_TRY(spec.table_type, type_of(in.getTableType()));
+  HEADRACE_TRY(spec.fields, columns_of(in.getFields()));
+  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
+  HEADRACE_TRY(spec.table_key_columns, columns_of(in.getTableKeyColumns()));
+  HEADRACE_TRY(spec.condition, decode_expression(in.getCondition()));
+  spec.time_zone = string_of(in.getTimeZone());
+  return operator_spec(std::move(spec));
+}
+
 result<operator_spec> spec_of(schema::OperatorNode::Spec::Reader in) {
   using kinds = schema::OperatorNode::Spec;
   switch (in.which()) {
@@ -373,6 +454,14 @@ result<operator_spec> spec_of(schema::OperatorNode::Spec::Reader in) {
     return calc_of(in.getCalc());
   case kinds::GROUP_AGGREGATE:
     return group_aggregate_of(in.getGroupAggregate());
+  case kinds::JOIN: {
+    HEADRACE_TRY(auto spec, join_of(in.getJoin()));
+    return operator_spec(std::move(spec));
+  }
+  case kinds::TIMED_JOIN:
+    return timed_join_of(in.getTimedJoin());
+  case kinds::LOOKUP_JOIN:
+    return lookup_join_of(in.getLookupJoin());
   }
   return error(errc::malformed_message,
                "unknown kind of operator: " + std::to_string(static_cast<unsigned>(in.which())));

@@ -97,6 +97,35 @@ struct spec_hasher {
     out.put(static_cast<std::uint8_t>(spec.emits_update_before));
     out.put(spec.state_ttl_ms);
   }
+  void operator()(const join_spec& spec) {
+    out.put(spec.kind);
+    for (const auto* side : {&spec.left, &spec.right}) {
+      put_columns(out, side->key_columns);
+      out.put(static_cast<std::uint8_t>(side->retracts));
+      out.put(side->state_ttl_ms);
+    }
+    for (const auto flag : spec.null_safe)
+      out.put(flag);
+    put_expression(out, spec.condition);
+    out.put_bytes(spec.time_zone);
+  }
+  void operator()(const timed_join_spec& spec) {
+    (*this)(spec.join);
+    out.put(static_cast<std::uint8_t>(spec.is_by_window));
+    out.put(spec.left_time);
+    out.put(spec.right_time);
+    out.put(spec.least_ms);
+    out.put(spec.most_ms);
+  }
+  void operator()(const lookup_join_spec& spec) {
+    out.put(spec.kind);
+    put_connector(out, spec.table);
+    spec.table_type.encode(out);
+    for (const auto* columns : {&spec.fields, &spec.key_columns, &spec.table_key_columns})
+      put_columns(out, *columns);
+    put_expression(out, spec.condition);
+    out.put_bytes(spec.time_zone);
+  }
 };
 
 void put_types(byte_writer& out, const std::vector<logical_type>& types) {

@@ -4,6 +4,7 @@
 #include "libgraph/expression/expression.hpp"
 #include "libgraph/types/logical_type.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <variant>
@@ -144,10 +145,71 @@ struct sink_spec {
   friend bool operator==(const sink_spec&, const sink_spec&) = default;
 };
 
+enum class join_kind : std::uint8_t {
+  inner,
+  left,
+  right,
+  full,
+  semi, ///< left rows with a match, once each
+  anti, ///< left rows without one
+};
+/// One of the two inputs of a join.
+struct join_side {
+  std::vector<std::int32_t> key_columns; ///< of types that the other side's have, but for NULL
+  bool retracts = false;                 ///< rows are taken back (-U, -D)
+  std::int64_t state_ttl_ms = 0;         ///< 0: rows are kept for ever
+  friend bool operator==(const join_side&, const join_side&) = default;
+};
+/// Joins two changelogs, both hash partitioned by their keys. The output has the left columns, and
+/// behind them, but for semi and anti joins, the right ones.
+struct join_spec {
+  join_kind kind = join_kind::inner;
+  join_side left;
+  join_side right;
+  std::vector<std::uint8_t> null_safe; ///< one a key: 1 where NULL equals NULL
+  expression condition; ///< BOOLEAN over the left and the right columns; empty: the keys do
+  std::string time_zone = "UTC"; ///< of the session
+  friend bool operator==(const join_spec&, const join_spec&) = default;
+};
+/// A join of rows that only come, whose times say when they can match no more and are dropped: by
+/// windows (of equal ends, joined when the watermark passes them) or by a distance.
+struct timed_join_spec {
+  join_spec join;               ///< nothing is taken back, and no time to live
+  bool is_by_window = false;    ///< else by the distance; semi and anti joins are by windows
+  std::int32_t left_time = -1;  ///< TIMESTAMP column: of a window its end
+  std::int32_t right_time = -1; ///< likewise
+  /// By distance: right time less left time lies in these bounds, both included.
+  std::int64_t least_ms = 0;
+  std::int64_t most_ms = 0;
+  friend bool operator==(const timed_join_spec&, const timed_join_spec&) = default;
+};
+/// Joins each row with those that a table has of its key when the row passes. The table ends; each
+/// subtask reads it once. The output has the input's columns, then the table's.
+struct lookup_join_spec {
+  join_kind kind = join_kind::inner; ///< or left
+  connector_spec table;
+  logical_type table_type;                     ///< what the connector's rows have
+  std::vector<std::int32_t> fields;            ///< of those, what the output has
+  std::vector<std::int32_t> key_columns;       ///< of the input
+  std::vector<std::int32_t> table_key_columns; ///< of `fields`, of the same types but for NULL
+  expression condition;                        ///< BOOLEAN over the output's columns; or empty
+  std::string time_zone = "UTC";
+  friend bool operator==(const lookup_join_spec&, const lookup_join_spec&) = default;
+};
+
 using operator_spec =
     std::variant<source_spec, row_function_spec, filter_spec, project_spec, watermarks_spec,
                  keyed_process_spec, keyed_aggregate_spec, window_aggregate_spec, sink_spec,
-                 calc_spec, group_aggregate_spec>;
+                 calc_spec, group_aggregate_spec, join_spec, timed_join_spec, lookup_join_spec>;
+
+/// How many inputs an operator of this kind has: 0 (a source), 1 or 2.
+inline std::size_t input_count(const operator_spec& spec) {
+  if (std::holds_alternative<source_spec>(spec))
+    return 0;
+  const bool has_two =
+      std::holds_alternative<join_spec>(spec) || std::holds_alternative<timed_join_spec>(spec);
+  return has_two ? 2 : 1;
+}
 
 enum class partitioner_kind : std::uint8_t {
   forward,

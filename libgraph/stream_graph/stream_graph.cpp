@@ -16,6 +16,7 @@ struct origin {
   std::int32_t side = -1;
   std::optional<partitioner_spec> partitioner;
   logical_type type;
+  std::int32_t input = 0; ///< of the operator that reads it
 };
 
 std::string quoted(const std::string& name) { return '"' + name + '"'; }
@@ -64,12 +65,20 @@ private:
   }
 
   result<std::vector<origin>> origins_of(const transformation& node) const {
+    const auto* call = std::get_if<operator_call>(&node.call);
+    const auto count = call == nullptr ? 1 : input_count(call->spec);
+    if (count > 1 && node.inputs.size() != count)
+      return error(errc::invalid_graph, quoted(node.name) + " takes " + std::to_string(count) +
+                                            " inputs, has " + std::to_string(node.inputs.size()));
     std::vector<origin> inputs;
-    for (const auto input : node.inputs) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const auto input = node.inputs[i];
       if (input < 0 || static_cast<std::size_t>(input) >= origins_.size())
         return error(errc::invalid_graph, "input of " + quoted(node.name) + " comes later");
-      const auto& found = origins_[static_cast<std::size_t>(input)];
-      inputs.insert(inputs.end(), found.begin(), found.end());
+      for (auto found : origins_[static_cast<std::size_t>(input)]) {
+        found.input = count > 1 ? static_cast<std::int32_t>(i) : 0;
+        inputs.push_back(std::move(found));
+      }
     }
     return inputs;
   }
@@ -83,8 +92,10 @@ private:
     made.max_parallelism = node.max_parallelism;
     made.chaining = node.chaining;
     made.slot_sharing_group = slot_sharing_group_of(node, inputs);
-    if (!inputs.empty())
-      made.op.input_types.push_back(inputs.front().type);
+    // All of one input are of its type.
+    for (const auto& input : inputs)
+      if (static_cast<std::size_t>(input.input) == made.op.input_types.size())
+        made.op.input_types.push_back(input.type);
     if (made.parallelism < 1 || made.parallelism > max_parallelism_limit)
       return error(errc::invalid_graph, "parallelism of " + quoted(node.name) +
                                             " out of range: " + std::to_string(made.parallelism));
@@ -92,7 +103,7 @@ private:
     for (const auto& input : inputs)
       HEADRACE_CHECK(add_edge(input, index, made));
     graph_.nodes.push_back(std::move(made));
-    origins_.push_back({{index, -1, std::nullopt, node.output_type}});
+    origins_.push_back({{index, -1, std::nullopt, node.output_type, 0}});
     return {};
   }
 
@@ -133,6 +144,8 @@ private:
       out.put(from.high);
       out.put(from.low);
       out.put(input.side);
+      if (input.input > 0)
+        out.put(input.input);
     }
     out.put(ranks_[bytes]++);
     const auto [high, low] = structure_hash(bytes);
@@ -151,7 +164,7 @@ private:
                        " has " + std::to_string(from.parallelism) + ", " + quoted(made.op.name) +
                        " has " + std::to_string(made.parallelism) +
                        "; use rebalance or rescale between them");
-    graph_.edges.push_back({input.node, input.side, to, 0, std::move(partitioner)});
+    graph_.edges.push_back({input.node, input.side, to, input.input, std::move(partitioner)});
     return {};
   }
 

@@ -39,7 +39,7 @@ struct transformation {
   std::string name;
   std::string uid;
   std::variant<operator_call, union_call, partition_call, side_output_call> call;
-  std::vector<std::int32_t> inputs;
+  std::vector<std::int32_t> inputs; ///< of an operator of two inputs: in their order
   logical_type output_type;
   std::int32_t parallelism = 0;     ///< 0: the job's default
   std::int32_t max_parallelism = 0; ///< 0: the job's

@@ -66,6 +66,25 @@ std::int32_t testing_pipeline::merge(std::initializer_list<std::int32_t> inputs)
   return program.add(node);
 }
 
+std::int32_t testing_pipeline::anti_join(std::int32_t left, std::int32_t right,
+                                         const std::string& name) {
+  transformation node;
+  node.name = name;
+  node.inputs = {partition(left, partitioner_kind::hash), partition(right, partitioner_kind::hash)};
+  node.output_type = type();
+  const auto number = type().child(0);
+  node.call =
+      operator_call{join_spec{join_kind::anti,
+                              {{0}, true, 5},
+                              {{0}, false, 6},
+                              {1},
+                              make_call("IS DISTINCT FROM", logical_type::boolean().not_null(),
+                                        {make_column(0, number), make_column(1, number)}),
+                              "+02:00"},
+                    {}};
+  return program.add(node);
+}
+
 std::vector<std::string> testing_pipeline::vertex_names(std::int32_t parallelism) const {
   std::vector<std::string> names;
   const auto job = build_job_graph(program, parallelism);
@@ -110,7 +129,7 @@ job_graph full_job() {
                              keyed_process_spec{{0}, {0}}, {type, type});
   const auto summed = p.sum(processed);
   const auto windowed =
-      add("window", p.partition(summed, partitioner_kind::hash),
+      add("window", p.partition(p.anti_join(summed, grouped), partitioner_kind::hash),
           window_aggregate_spec{{0}, {window_kind::sliding, 10, 5, 1, 99}, {{3}, {}, type}, {4}, 0},
           {type});
   for (const auto kind :

@@ -20,6 +20,8 @@ public:
   std::int32_t sum(std::int32_t input, const std::string& name = "sum");
   std::int32_t partition(std::int32_t input, graph::partitioner_kind kind);
   std::int32_t merge(std::initializer_list<std::int32_t> inputs);
+  /// The rows of `left` that are not in `right`, both hash partitioned.
+  std::int32_t anti_join(std::int32_t left, std::int32_t right, const std::string& name = "join");
   graph::transformation& at(std::int32_t index) { return program.at(index); }
 
   /// The names of the vertices: what chained with what.

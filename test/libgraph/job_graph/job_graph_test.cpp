@@ -49,6 +49,11 @@ TEST_CASE("each broken promise of a graph is refused") {
   CHECK(code_after([](job_graph& job) {
           job.vertices[1].inputs.push_back(job.vertices[1].inputs[0]);
         }) == errc::invalid_graph);
+  CHECK(code_after([](job_graph& job) {
+          for (auto& vertex : job.vertices)
+            if (vertex.inputs.size() == 2)
+              vertex.inputs[1].input = 0; // nothing comes to its other input
+        }) == errc::invalid_graph);
   CHECK(code_after([](job_graph& job) { job.vertices[0].parallelism = 0; }) == errc::invalid_graph);
   CHECK(code_after([](job_graph& job) { job.vertices[0].parallelism = 129; }) ==
         errc::invalid_graph);

@@ -156,4 +156,22 @@ TEST_CASE("a parallelism above the maximum is refused") {
   CHECK(job.error().code == errc::invalid_graph);
 }
 
+TEST_CASE("an operator of two inputs heads its chain, also over one stream twice") {
+  testing_pipeline p;
+  const auto source = p.source();
+  const auto joined = p.anti_join(source, source);
+  p.sink(joined);
+  CHECK(p.vertex_names() == std::vector<std::string>{"source", "join -> sink"});
+
+  const auto job = build_job_graph(p.program, 2).value();
+  REQUIRE(job.vertices[1].inputs.size() == 2);
+  CHECK(job.vertices[1].inputs[0].input == 0);
+  CHECK(job.vertices[1].inputs[1].input == 1);
+  CHECK(job.vertices[1].inputs[0].id != job.vertices[1].inputs[1].id);
+
+  // Forward edges do not chain it either.
+  p.at(joined).inputs = {source, source};
+  CHECK(p.vertex_names() == std::vector<std::string>{"source", "join -> sink"});
+}
+
 TEST_SUITE_END();

@@ -48,6 +48,38 @@ TEST_CASE("unions, partitionings and side outputs become edges") {
   CHECK(graph.edges[2].side == -1);
 }
 
+TEST_CASE("an operator of two inputs knows which rows come over which edge") {
+  testing_pipeline p;
+  const auto left = p.source("a");
+  const auto right = p.merge({p.source("b"), p.source("c")});
+  const auto joined = p.anti_join(left, right);
+  p.sink(joined);
+
+  const auto graph = make_stream_graph(p.program, 2).value();
+
+  REQUIRE(graph.edges.size() == 4);
+  CHECK(graph.nodes[3].op.input_types.size() == 2);
+  CHECK(graph.edges[0].from == 0);
+  CHECK(graph.edges[0].input == 0);
+  CHECK(graph.edges[1].from == 1);
+  CHECK(graph.edges[1].input == 1);
+  CHECK(graph.edges[2].from == 2);
+  CHECK(graph.edges[2].input == 1);
+
+  // The side that an input stands on is part of what an operator is.
+  testing_pipeline other;
+  const auto a = other.source("a");
+  const auto b = other.source("b");
+  const auto c = other.source("c");
+  other.anti_join(a, other.merge({b, c}), "one");
+  other.anti_join(other.merge({a, b}), c, "other");
+  const auto ids = ids_of(other);
+  CHECK(ids.at("one") != ids.at("other"));
+
+  p.at(joined).inputs.pop_back();
+  CHECK(make_stream_graph(p.program, 2).error().message == "\"join\" takes 2 inputs, has 1");
+}
+
 TEST_CASE("an edge without partitioning is forward, or rebalance where the parallelism changes") {
   testing_pipeline p;
   const auto mapped = p.map(p.source());
