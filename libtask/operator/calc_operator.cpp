@@ -7,13 +7,6 @@
 namespace headrace::task {
 namespace {
 
-/// Another one for each attempt of each subtask.
-std::uint64_t seed_of(const operator_context& context) {
-  const auto place = static_cast<std::uint64_t>(context.subtask) << 32U |
-                     static_cast<std::uint32_t>(context.attempt);
-  return mix64(mix64(place) + static_cast<std::uint64_t>(context.time.now_us()));
-}
-
 class calc_operator final : public stream_operator {
 public:
   calc_operator(const graph::operator_node& node, const operator_context& context,
@@ -52,7 +45,7 @@ result<std::unique_ptr<stream_operator>> make_calc_operator(const graph::operato
   const auto& spec = std::get<graph::calc_spec>(node.spec);
   HEADRACE_TRY(auto program, graph::expression_program::compile(
                                  node.input_types.front(), spec.condition, spec.outputs,
-                                 {spec.time_zone, context.memory, seed_of(context)}));
+                                 {spec.time_zone, context.memory, random_seed(context)}));
   return std::unique_ptr<stream_operator>(
       std::make_unique<calc_operator>(node, context, std::move(program)));
 }

@@ -61,6 +61,13 @@ struct operator_context {
   }
 };
 
+/// A seed for what is random in an operator: another one for each attempt of each subtask.
+inline std::uint64_t random_seed(const operator_context& context) {
+  const auto place = static_cast<std::uint64_t>(context.subtask) << 32U |
+                     static_cast<std::uint32_t>(context.attempt);
+  return mix64(mix64(place) + static_cast<std::uint64_t>(context.time.now_us()));
+}
+
 /// Makes a fresh instance of a function of the job.
 /// @errors graph_mismatch  no function of that index, or one of another kind
 template <class Function>

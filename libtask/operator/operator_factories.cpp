@@ -1,6 +1,9 @@
 #include "libtask/operator/aggregate/group_aggregate_operator.hpp"
 #include "libtask/operator/aggregate/keyed_aggregate_operator.hpp"
 #include "libtask/operator/calc_operator.hpp"
+#include "libtask/operator/join/join_operator.hpp"
+#include "libtask/operator/join/lookup_join_operator.hpp"
+#include "libtask/operator/join/timed_join_operator.hpp"
 #include "libtask/operator/keyed_process_operator.hpp"
 #include "libtask/operator/row_operators.hpp"
 #include "libtask/operator/sink_operator.hpp"
@@ -32,6 +35,9 @@ operator_factories make_operator_factories() {
   all.add<graph::sink_spec>(make_sink_operator);
   all.add<graph::calc_spec>(make_calc_operator);
   all.add<graph::group_aggregate_spec>(make_group_aggregate_operator);
+  all.add<graph::join_spec>(make_join_operator);
+  all.add<graph::timed_join_spec>(make_timed_join_operator);
+  all.add<graph::lookup_join_spec>(make_lookup_join_operator);
   return all;
 }
 

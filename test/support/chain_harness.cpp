@@ -54,7 +54,7 @@ chain_harness::chain_harness(graph::job_vertex vertex, graph::function_table fun
       code_(std::make_shared<graph::job_code>()),
       files_(files == nullptr ? &shared_files() : files) {
   code_->functions = std::move(functions);
-  auto backend = state::make_state_backend("hashmap");
+  auto backend = state::make_state_backend(how_.backend);
   REQUIRE(backend);
   backend_ = std::move(*backend);
   if (vertex_.outputs.empty())
@@ -86,7 +86,7 @@ void chain_harness::open(const state::task_state_snapshot& from) {
     FAIL(to_string(made.error()));
   chain = std::move(*made);
   state::local_first_files stored(*files_, {}, {});
-  const auto restored = chain->restore(*backend_, from, {}, stored);
+  const auto restored = chain->restore(*backend_, from, scratch_.path() + "/state", stored);
   if (!restored)
     FAIL(to_string(restored.error()));
   const auto opened = chain->open();
@@ -94,8 +94,8 @@ void chain_harness::open(const state::task_state_snapshot& from) {
     FAIL(to_string(opened.error()));
 }
 
-void chain_harness::push(graph::record_batch rows) {
-  chain->add(0, std::move(rows));
+void chain_harness::push(std::int32_t input, graph::record_batch rows) {
+  chain->add(input, std::move(rows));
   drain();
 }
 

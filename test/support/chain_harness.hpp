@@ -1,5 +1,6 @@
 #pragma once
 
+#include "test/support/scratch_directory.hpp"
 #include "libtask/operator/operator_chain.hpp"
 #include "libstate/backend/keyed_backend.hpp"
 #include "libactors/base/manual_clock.hpp"
@@ -60,6 +61,7 @@ public:
     bool checkpointing = false;
     task::drain_budget budget{3, 1U << 20U};
     bool periodic_checkpoints = false;
+    std::string backend = "hashmap";
   };
   /// `vertex` has at least one operator; without results, the last operator's main output is one.
   explicit chain_harness(graph::job_vertex vertex, graph::function_table functions = {});
@@ -69,7 +71,8 @@ public:
 
   /// Opens without state, or with what `snapshot` gave.
   void open(const state::task_state_snapshot& from = {});
-  void push(graph::record_batch rows);
+  void push(graph::record_batch rows) { push(0, std::move(rows)); }
+  void push(std::int32_t input, graph::record_batch rows);
   void watermark(std::int64_t time_ms);
   void end();
   /// Steps until drained or blocked; fails the test on an error.
@@ -96,6 +99,7 @@ private:
   graph::job_vertex vertex_;
   std::shared_ptr<graph::job_code> code_;
   headrace::file_system* files_;
+  scratch_directory scratch_; ///< for backends with files of their own
   std::unique_ptr<state::state_backend> backend_;
 };
 
