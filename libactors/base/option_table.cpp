@@ -136,7 +136,9 @@ const std::vector<option_declaration>& all_options() {
        "0: never",
        0},
       {"table.exec.state.ttl", duration, "0",
-       "After how long without a change a group of a SQL query is forgotten; 0: never", 0},
+       "After how long without a change a group, or a row of a join, of a SQL query is forgotten; "
+       "0: never",
+       0},
       {"table.local-time-zone", text, "UTC",
        "Time zone of SQL sessions: what TIMESTAMP_LTZ is read and shown in"},
       {"task.cancellation.timeout", duration, "3 min",

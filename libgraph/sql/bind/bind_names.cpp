@@ -128,9 +128,25 @@ std::optional<bound_expression> expression_binder::unknown_column(const name& wa
               with_nearest(std::move(message), wanted.text, candidates), wanted.at);
 }
 
-/// table.column.field…, else column.field…
 std::optional<bound_expression> expression_binder::bind_node(const column_reference& from,
                                                              source_span at) {
+  const auto known = findings_.size();
+  auto own = resolve(from, at);
+  if (own || scope_.outer() == nullptr || findings_.size() == known ||
+      findings_[known].kind != diagnostic_kind::unknown_name)
+    return own;
+  std::vector<diagnostic> inner;
+  auto outer = expression_binder(*scope_.outer(), inner).resolve(from, at);
+  if (!outer)
+    return own;
+  findings_.erase(findings_.begin() + static_cast<std::ptrdiff_t>(known), findings_.end());
+  visit_columns(*outer, [](bound_column& column) { column.index += column_scope::outer_first; });
+  return outer;
+}
+
+/// table.column.field…, else column.field…
+std::optional<bound_expression> expression_binder::resolve(const column_reference& from,
+                                                           source_span at) {
   const auto& parts = from.path.parts;
   const auto& columns = scope_.columns();
   const auto find = [&](std::string_view table, std::string_view column) {
@@ -207,6 +223,35 @@ std::optional<bound_expression> expression_binder::bind_field(bound_expression r
   out.row = std::move(row);
   out.index = place;
   return bound_expression{std::move(out), std::move(type), at};
+}
+
+std::optional<bound_expression> expression_binder::bind_node(const subquery& from, source_span at) {
+  if (plan_query_value_)
+    return plan_query_value_(from, at);
+  return fail(diagnostic_kind::unsupported,
+              "a query that stands for a value is supported in WHERE, and in the list of a SELECT "
+              "without groups",
+              at);
+}
+
+std::optional<bound_expression> expression_binder::bind_node(const exists& /*from*/,
+                                                             source_span at) {
+  return fail(diagnostic_kind::unsupported,
+              "EXISTS is supported as a condition of WHERE, by itself or joined by AND", at);
+}
+
+std::optional<bound_expression> expression_binder::bind_node(const in_query& /*from*/,
+                                                             source_span at) {
+  return fail(diagnostic_kind::unsupported,
+              "IN (query) is supported as a condition of WHERE, by itself or joined by AND", at);
+}
+
+std::optional<bound_expression> expression_binder::bind_node(const quantified_comparison& /*from*/,
+                                                             source_span at) {
+  return fail(diagnostic_kind::unsupported,
+              "ANY and ALL of a query are supported as a condition of WHERE, by themselves or "
+              "joined by AND; a list is written with IN",
+              at);
 }
 
 std::optional<bound_expression> expression_binder::bind_node(const field_access& from,

@@ -3,9 +3,11 @@
 #include "libgraph/sql/bind/bound_expression.hpp"
 #include "libgraph/sql/bind/function_table.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headrace::sql {
@@ -26,9 +28,20 @@ public:
   }
   const std::vector<column>& columns() const { return columns_; }
 
+  /// Columns of the query around a sub-query are numbered from here on.
+  static constexpr std::size_t outer_first = std::size_t{1} << 32U;
+  /// The scope of the query around, where names are looked for that this one has not; null: none.
+  void set_outer(const column_scope* outer) { outer_ = outer; }
+  const column_scope* outer() const { return outer_; }
+
 private:
   std::vector<column> columns_;
+  const column_scope* outer_ = nullptr;
 };
+
+/// Gives what a query stands for as a column behind those of the scope; nothing after a finding.
+using query_value_planner =
+    std::function<std::optional<bound_expression>(const subquery&, source_span)>;
 
 /// Resolves names and types of expressions over a scope. Goes on behind an error, so that the
 /// errors of both sides of an operator are found; each is reported once. A value, of one thread.
@@ -43,6 +56,8 @@ public:
   /// As `bind`, of type BOOLEAN: WHERE, ON, HAVING.
   std::optional<bound_expression> bind_condition(const expression& from);
   void allow_aggregates(bool is_allowed) { allows_aggregates_ = is_allowed; }
+  /// Without it a query that stands for a value is refused.
+  void set_query_values(query_value_planner plan) { plan_query_value_ = std::move(plan); }
   /// The value as another type; it may be NULL as before. Stays as it is where only that differs.
   static bound_expression cast_to(bound_expression value, const logical_type& type);
 
@@ -72,6 +87,11 @@ private:
   maybe bind_node(const collection_constructor& from, source_span at);
   maybe bind_node(const item_access& from, source_span at);
   maybe bind_node(const field_access& from, source_span at);
+  maybe bind_node(const subquery& from, source_span at);
+  maybe bind_node(const exists& from, source_span at);
+  maybe bind_node(const in_query& from, source_span at);
+  maybe bind_node(const quantified_comparison& from, source_span at);
+  maybe resolve(const column_reference& from, source_span at);
   /// What is bound with queries, or not at all yet.
   template <class T>
   maybe bind_node(const T&, source_span at) {
@@ -102,6 +122,7 @@ private:
   std::vector<diagnostic>& findings_;
   bool allows_aggregates_ = false;
   bool is_in_aggregate_ = false;
+  query_value_planner plan_query_value_;
 };
 
 } // namespace headrace::sql

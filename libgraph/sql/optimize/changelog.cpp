@@ -15,7 +15,7 @@ struct update_maker {
   }
   bool operator()(const aggregate_node& /*groups*/) const { return true; }
   bool operator()(const join_node& node) const {
-    return node.kind != join_type::inner && node.kind != join_type::semi;
+    return !node.time && node.kind != join_type::inner && node.kind != join_type::semi;
   }
   bool operator()(const set_node& node) const {
     return node.kind != set_operator::union_ || !node.is_all;

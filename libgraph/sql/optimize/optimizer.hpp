@@ -22,6 +22,9 @@ plan_node push_filters(plan_node plan);
 /// function below is no operator of its own.
 plan_node form_window_aggregates(plan_node plan);
 
+/// An aggregate over rows of windows, by their start and end, is one by whole windows, too.
+plan_node form_cascaded_windows(plan_node plan);
+
 /// FILTER of a window's aggregates is a CASE below them, AVG a sum and a count and a division
 /// above.
 plan_node expand_window_items(plan_node plan);
@@ -33,6 +36,14 @@ plan_node push_fields(plan_node plan);
 /// Where only fields of a column are read, the scan gives a row of these alone: fields that nobody
 /// reads are not decoded.
 plan_node narrow_rows(plan_node plan);
+
+/// Equalities between both sides of a join are its keys, which are columns of the inputs: computed
+/// below where they are more.
+plan_node form_join_keys(plan_node plan);
+
+/// A join of rows that only come, whose keys are windows or whose condition bounds the distance of
+/// two times, keeps its rows no longer than that.
+plan_node form_timed_joins(plan_node plan);
 
 /// Columns that nobody reads are not computed, kept or decoded.
 plan_node prune_columns(plan_node plan);

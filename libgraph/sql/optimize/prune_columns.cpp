@@ -148,6 +148,10 @@ public:
     all.resize(left + plan_.inputs[1].columns.size(), false);
     if (node.condition)
       add_columns(*node.condition, all);
+    for (const auto& each : node.keys.value_or(std::vector<join_key>())) {
+      all[each.left] = true;
+      all[left + each.right] = true;
+    }
     const auto middle = all.begin() + static_cast<std::ptrdiff_t>(left);
     column_set one(all.begin(), middle);
     column_set other(middle, all.end());
@@ -160,10 +164,36 @@ public:
     take_exactly(0, one);
     take_exactly(1, other);
     auto places = places_of(one);
+    if (node.keys) {
+      const auto right = places_of(other);
+      for (auto& each : *node.keys)
+        each = {places[each.left], right[each.right], each.is_null_safe};
+    }
     for (const auto each : places_of(other, plan_.inputs[0].columns.size()))
       places.push_back(each);
     if (node.condition)
       move_columns(*node.condition, places);
+  }
+  void operator()(lookup_join_node& node) {
+    const auto left = plan_.inputs[0].columns.size();
+    if (node.condition)
+      add_columns(*node.condition, wanted_);
+    for (const auto& each : node.keys) {
+      wanted_[each.left] = true;
+      wanted_[left + each.right] = true;
+    }
+    const auto middle = wanted_.begin() + static_cast<std::ptrdiff_t>(left);
+    const column_set one(wanted_.begin(), middle);
+    const column_set other(middle, wanted_.end());
+    take_exactly(0, one);
+    node.table.fields = kept(std::move(node.table.fields), other);
+    const auto places = places_of(wanted_);
+    const auto left_places = places_of(one);
+    const auto right_places = places_of(other);
+    if (node.condition)
+      move_columns(*node.condition, places);
+    for (auto& each : node.keys)
+      each = {left_places[each.left], right_places[each.right], each.is_null_safe};
   }
   void operator()(set_node& node) {
     if (node.kind != set_operator::union_ || !node.is_all)

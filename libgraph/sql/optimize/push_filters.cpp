@@ -1,51 +1,54 @@
 #include "libgraph/sql/optimize/optimizer.hpp"
+#include "libgraph/sql/plan/conditions.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace headrace::sql {
 namespace {
 
-using conditions = std::vector<bound_expression>;
-
-conditions conjuncts(bound_expression of) {
-  auto* call = std::get_if<bound_call>(&of.node);
-  if (call != nullptr && call->function == "AND") {
-    auto out = std::move(call->arguments);
-    return out;
-  }
-  conditions out;
-  out.push_back(std::move(of));
-  return out;
-}
-
-std::optional<bound_expression> all_of(conditions parts) {
-  if (parts.empty())
-    return std::nullopt;
-  if (parts.size() == 1)
-    return std::move(parts[0]);
-  const bool is_nullable = std::any_of(parts.begin(), parts.end(),
-                                       [](const auto& each) { return each.type.is_nullable(); });
-  const auto at = parts[0].at;
-  bound_call out;
-  out.function = "AND";
-  out.arguments = std::move(parts);
-  return bound_expression{
-      std::move(out), is_nullable ? logical_type::boolean() : logical_type::boolean().not_null(),
-      at};
-}
-
-/// Whether all columns that it names lie in [begin, end).
-bool is_within(const bound_expression& in, std::size_t begin, std::size_t end) {
-  bool out = true;
-  visit_columns(
-      in, [&](const bound_column& column) { out &= column.index >= begin && column.index < end; });
-  return out;
-}
-
 void add_filter(plan_node& input, conditions parts) {
+  for (auto& each : parts)
+    retype_columns(each, input.columns);
   if (auto whole = all_of(std::move(parts)))
     input = filtered(std::move(input), std::move(*whole));
+}
+
+/// Whether a value is NULL as soon as a column in [begin, end) is.
+bool is_strict(const bound_expression& value, std::size_t begin, std::size_t end) {
+  if (const auto* column = std::get_if<bound_column>(&value.node))
+    return column->index >= begin && column->index < end;
+  static constexpr std::string_view strict[] = {"CAST", "+", "-", "*", "/"};
+  const auto* call = std::get_if<bound_call>(&value.node);
+  return call != nullptr && std::ranges::find(strict, call->function) != std::end(strict) &&
+         std::ranges::any_of(call->arguments,
+                             [&](const auto& each) { return is_strict(each, begin, end); });
+}
+
+/// Whether the condition is not true for a row whose columns in [begin, end) are NULL.
+bool rejects_missing(const bound_expression& condition, std::size_t begin, std::size_t end) {
+  static constexpr std::string_view comparing[] = {"=", "<>", "<", "<=", ">", ">=", "IS NOT NULL"};
+  const auto* call = std::get_if<bound_call>(&condition.node);
+  return call != nullptr && std::ranges::find(comparing, call->function) != std::end(comparing) &&
+         std::ranges::any_of(call->arguments,
+                             [&](const auto& each) { return is_strict(each, begin, end); });
+}
+
+/// An outer join whose rows without a match are all dropped above is none.
+void simplify_outer(join_node& join, const conditions& parts, std::size_t left, std::size_t width) {
+  const auto is_rejected = [&](std::size_t begin, std::size_t end) {
+    return std::ranges::any_of(parts,
+                               [&](const auto& each) { return rejects_missing(each, begin, end); });
+  };
+  const bool drops_right_alone = is_rejected(0, left); // what has no left row
+  const bool drops_left_alone = is_rejected(left, width);
+  const bool keeps_left_alone =
+      (join.kind == join_type::left || join.kind == join_type::full) && !drops_left_alone;
+  const bool keeps_right_alone =
+      (join.kind == join_type::right || join.kind == join_type::full) && !drops_right_alone;
+  join.kind = keeps_left_alone ? (keeps_right_alone ? join_type::full : join_type::left)
+                               : (keeps_right_alone ? join_type::right : join_type::inner);
 }
 
 /// Moves what can be moved out of `parts`; gives what stays.
@@ -53,6 +56,8 @@ conditions push_into_join(plan_node& joined, conditions parts) {
   auto& join = std::get<join_node>(joined.node);
   const auto left = joined.inputs[0].columns.size();
   const auto width = left + joined.inputs[1].columns.size();
+  if (join.kind != join_type::semi && join.kind != join_type::anti)
+    simplify_outer(join, parts, left, width);
   const bool keeps_left = join.kind == join_type::inner || join.kind == join_type::left ||
                           join.kind == join_type::semi || join.kind == join_type::anti;
   const bool keeps_right = join.kind == join_type::inner || join.kind == join_type::right;
@@ -85,6 +90,39 @@ conditions push_into_join(plan_node& joined, conditions parts) {
   return stay;
 }
 
+/// ON may be about one side alone: rows that it drops match nothing. Those of an outer side stay.
+void push_own_condition(plan_node& joined) {
+  auto& join = std::get<join_node>(joined.node);
+  if (!join.condition || join.kind == join_type::full)
+    return;
+  auto parts = conjuncts(std::move(*join.condition));
+  join.condition.reset();
+  if (join.kind == join_type::inner) {
+    push_into_join(joined, std::move(parts));
+    return;
+  }
+  const auto left = joined.inputs[0].columns.size();
+  const auto width = left + joined.inputs[1].columns.size();
+  conditions to_left;
+  conditions to_right;
+  conditions stay;
+  for (auto& each : parts) {
+    const bool is_sure = is_deterministic(each);
+    if (is_sure && join.kind != join_type::right && is_within(each, left, width)) {
+      visit_columns(each, [&](bound_column& column) { column.index -= left; });
+      to_right.push_back(std::move(each));
+    } else if (is_sure && (join.kind == join_type::right || join.kind == join_type::semi) &&
+               is_within(each, 0, left)) {
+      to_left.push_back(std::move(each));
+    } else {
+      stay.push_back(std::move(each));
+    }
+  }
+  add_filter(joined.inputs[0], std::move(to_left));
+  add_filter(joined.inputs[1], std::move(to_right));
+  join.condition = all_of(std::move(stay));
+}
+
 conditions push_into(plan_node& input, conditions parts) {
   if (std::holds_alternative<join_node>(input.node))
     return push_into_join(input, std::move(parts));
@@ -101,6 +139,9 @@ conditions push_into(plan_node& input, conditions parts) {
              grouped != nullptr && grouped->key_count > 0) {
     // Groups that nobody asks for are not kept.
     sort_out([&](const auto& each) { return is_within(each, 0, grouped->key_count); });
+  } else if (std::holds_alternative<lookup_join_node>(input.node)) {
+    const auto left = input.inputs[0].columns.size();
+    sort_out([&](const auto& each) { return is_within(each, 0, left); });
   } else {
     return parts;
   }
@@ -115,15 +156,8 @@ plan_node push_filters(plan_node plan) {
   auto* calc = std::get_if<calc_node>(&plan.node);
   if (calc != nullptr && calc->condition)
     calc->condition = all_of(push_into(plan.inputs[0], conjuncts(std::move(*calc->condition))));
-  if (calc == nullptr && std::holds_alternative<join_node>(plan.node)) {
-    // ON of an inner join may be about one side alone.
-    auto& join = std::get<join_node>(plan.node);
-    if (join.kind == join_type::inner && join.condition) {
-      auto parts = conjuncts(std::move(*join.condition));
-      join.condition.reset();
-      push_into_join(plan, std::move(parts));
-    }
-  }
+  if (std::holds_alternative<join_node>(plan.node))
+    push_own_condition(plan);
   for (auto& each : plan.inputs)
     each = push_filters(merge_calcs(std::move(each)));
   return plan;

@@ -149,16 +149,49 @@ private:
     out_ += "])";
   }
   void put(const join_node& node) {
-    static constexpr std::array words{string_view("InnerJoin"),
-                                      string_view("LeftOuterJoin"),
-                                      string_view("RightOuterJoin"),
-                                      string_view("FullOuterJoin"),
-                                      string_view("LeftSemiJoin"),
-                                      string_view("LeftAntiJoin"),
-                                      string_view("NullAwareLeftAntiJoin")};
+    static constexpr std::array words{string_view("InnerJoin"),      string_view("LeftOuterJoin"),
+                                      string_view("RightOuterJoin"), string_view("FullOuterJoin"),
+                                      string_view("LeftSemiJoin"),   string_view("LeftAntiJoin")};
+    if (node.time)
+      out_ += node.time->is_by_window ? "Window" : "Interval";
     out_ += "Join(joinType=[" + std::string(words[static_cast<std::size_t>(node.kind)]) + "]";
+    if (node.keys)
+      put_keys(*node.keys);
+    if (node.time)
+      put_time(*node.time);
     if (node.condition)
       out_ += ", where=[" + to_string(*node.condition, input_names()) + "]";
+    out_ += ", select=[" + fields() + "])";
+  }
+  /// Without keys all rows meet in one subtask.
+  void put_keys(const std::vector<join_key>& keys) {
+    std::vector<std::string> parts;
+    for (const auto& each : keys)
+      parts.push_back((*inputs_)[0].columns[each.left].name +
+                      (each.is_null_safe ? " IS NOT DISTINCT FROM " : " = ") +
+                      (*inputs_)[1].columns[each.right].name);
+    out_ += keys.empty() ? ", keys=[], parallelism=[1]" : ", keys=[" + join_text(parts, ", ") + "]";
+  }
+  void put_time(const join_time& time) {
+    const auto& left = (*inputs_)[0].columns[time.left].name;
+    const auto& right = (*inputs_)[1].columns[time.right].name;
+    out_ += ", time=[" + left + ", " + right;
+    if (!time.is_by_window)
+      out_ +=
+          ", from " + std::to_string(time.least_ms) + " to " + std::to_string(time.most_ms) + " ms";
+    out_ += "]";
+  }
+  void put(const lookup_join_node& node) {
+    std::vector<std::string> keys;
+    const auto left = inputs_->front().columns.size();
+    for (const auto& each : node.keys)
+      keys.push_back(inputs_->front().columns[each.left].name + " = " +
+                     (*columns_)[left + each.right].name);
+    out_ += "LookupJoin(table=[" + node.table.table.to_sql() + "], joinType=[" +
+            (node.kind == join_type::left ? "LeftOuterJoin" : "InnerJoin") + "], keys=[" +
+            join_text(keys, ", ") + "]";
+    if (node.condition)
+      out_ += ", where=[" + to_string(*node.condition, names_of(*columns_)) + "]";
     out_ += ", select=[" + fields() + "])";
   }
   void put(const set_node& node) {

@@ -114,15 +114,43 @@ enum class join_type : std::uint8_t {
   left,
   right,
   full,
-  semi,      ///< left rows with a match
-  anti,      ///< left rows without one
-  null_anti, ///< NOT IN: none at all where the right side has a NULL
+  semi, ///< left rows with a match
+  anti, ///< left rows without one
 };
-/// The condition is over the columns of both inputs, one behind the other; none: always true.
+/// A column of each input that is equal in rows that match.
+struct join_key {
+  std::size_t left = 0;
+  std::size_t right = 0;
+  bool is_null_safe = false; ///< NULL equals NULL
+  friend bool operator==(const join_key&, const join_key&) = default;
+};
+/// What bounds how long rows of a join are kept: columns of both inputs that follow watermarks.
+struct join_time {
+  bool is_by_window = false; ///< the columns are equal ends of windows; else:
+  std::size_t left = 0;
+  std::size_t right = 0;
+  std::int64_t least_ms = 0; ///< the right time less the left one lies in these bounds
+  std::int64_t most_ms = 0;
+  friend bool operator==(const join_time&, const join_time&) = default;
+};
+/// The condition is over the columns of both inputs, one behind the other; none: always true. The
+/// optimizer takes the keys out of it, and finds times.
 struct join_node {
   join_type kind = join_type::inner;
   std::optional<bound_expression> condition;
+  std::optional<std::vector<join_key>> keys = std::nullopt; ///< nothing: not looked for yet
+  std::optional<join_time> time = std::nullopt;
   friend bool operator==(const join_node&, const join_node&) = default;
+};
+
+/// Each row of the input with those of a table that have its key when it passes: the input's
+/// columns, then the table's.
+struct lookup_join_node {
+  join_type kind = join_type::inner; ///< or left
+  scan_node table;
+  std::vector<join_key> keys;
+  std::optional<bound_expression> condition; ///< over the node's columns
+  friend bool operator==(const lookup_join_node&, const lookup_join_node&) = default;
 };
 
 /// Over inputs with columns of the same types.
@@ -155,7 +183,7 @@ struct sink_node {
 
 struct plan_node {
   std::variant<scan_node, values_node, watermark_node, calc_node, aggregate_node, window_node,
-               window_aggregate_node, join_node, set_node, sort_node, sink_node>
+               window_aggregate_node, join_node, lookup_join_node, set_node, sort_node, sink_node>
       node;
   std::vector<plan_node> inputs;
   std::vector<plan_column> columns;

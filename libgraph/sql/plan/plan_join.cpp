@@ -36,6 +36,8 @@ std::optional<std::size_t> only_column(const std::vector<column_scope::column>& 
 
 std::optional<query_planner::relation> query_planner::plan_join(const join_table& from,
                                                                 source_span at) {
+  if (from.right->system_time)
+    return plan_lookup_join(from, at);
   auto left = plan_table(*from.left);
   auto right = plan_table(*from.right);
   if (!left || !right)
@@ -48,6 +50,7 @@ std::optional<query_planner::relation> query_planner::plan_join(const join_table
     for (std::size_t i = 0; i < side.plan.columns.size(); ++i) {
       auto column = side.plan.columns[i];
       column.time = time_kind::none;
+      column.window.reset();
       if (may_be_missing)
         column.type = column.type.nullable();
       const auto& known = side.scope.columns()[i];

@@ -47,6 +47,15 @@ std::vector<expression> conjuncts(const expression& of) {
   return both->operands;
 }
 
+/// IN (query), EXISTS, and comparisons with ANY or ALL of a query, also behind NOT.
+bool is_query_condition(const expression& of) {
+  if (const auto* each = std::get_if<operation>(&of.node))
+    return each->kind == operator_kind::not_ && is_query_condition(each->operands[0]);
+  if (const auto* compared = std::get_if<quantified_comparison>(&of.node))
+    return compared->rows.has_value();
+  return std::holds_alternative<in_query>(of.node) || std::holds_alternative<exists>(of.node);
+}
+
 bound_expression all_of(std::vector<bound_expression> parts) {
   if (parts.size() == 1)
     return std::move(parts[0]);
@@ -101,66 +110,36 @@ void query_planner::explain_alias(const select& from, std::size_t first_finding)
 }
 
 std::optional<query_planner::relation>
-query_planner::plan_in_query(relation input, const in_query& from, source_span at) {
-  expression_binder binder(input.scope, findings_);
-  auto value = binder.bind(*from.value);
-  auto rows = plan_query(*from.items);
-  if (!value || !rows)
-    return std::nullopt;
-  if (rows->columns.size() != 1)
-    return fail(diagnostic_kind::invalid,
-                "query behind IN has one column, found " + std::to_string(rows->columns.size()),
-                from.items->at);
-  const logical_type both[] = {value->type, rows->columns[0].type};
-  const auto common = common_type(both);
-  if (!common)
-    return fail(diagnostic_kind::type_mismatch,
-                "cannot compare by IN: " + both[0].nullable().to_sql() + " and " +
-                    both[1].nullable().to_sql() + "; CAST one side",
-                at);
-  bound_expression item{bound_column{input.plan.columns.size()}, rows->columns[0].type, at};
-  bound_call equal;
-  equal.function = "=";
-  equal.arguments.push_back(expression_binder::cast_to(std::move(*value), *common));
-  equal.arguments.push_back(expression_binder::cast_to(std::move(item), *common));
-  const auto type =
-      common->is_nullable() ? logical_type::boolean() : logical_type::boolean().not_null();
-  plan_node joined;
-  joined.at = at;
-  joined.columns = input.plan.columns;
-  joined.node = join_node{!from.is_negated        ? join_type::semi
-                          : common->is_nullable() ? join_type::null_anti
-                                                  : join_type::anti,
-                          bound_expression{std::move(equal), type, at}};
-  joined.inputs.push_back(std::move(input.plan));
-  joined.inputs.push_back(std::move(*rows));
-  input.plan = std::move(joined);
-  return input;
-}
-
-std::optional<query_planner::relation> query_planner::plan_where(relation input,
-                                                                 const expression& condition) {
+query_planner::plan_where(relation input, const expression& condition,
+                          std::vector<bound_expression>* correlations) {
   std::vector<bound_expression> kept;
   std::vector<const expression*> queries;
   const auto parts = conjuncts(condition);
   bool is_sound = true;
   {
     expression_binder binder(input.scope, findings_);
+    binder.set_query_values(
+        [&](const subquery& each, source_span at) { return plan_query_value(input, each, at); });
     for (const auto& each : parts) {
-      if (std::holds_alternative<in_query>(each.node)) {
+      if (is_query_condition(each)) {
         queries.push_back(&each);
         continue;
       }
       auto bound = binder.bind_condition(each);
       is_sound &= bound.has_value();
-      if (bound)
-        kept.push_back(std::move(*bound));
+      if (!bound)
+        continue;
+      bool is_correlated = false;
+      visit_columns(*bound, [&](const bound_column& column) {
+        is_correlated |= column.index >= column_scope::outer_first;
+      });
+      (is_correlated ? *correlations : kept).push_back(std::move(*bound));
     }
   }
   if (!kept.empty())
     input.plan = filtered(std::move(input.plan), all_of(std::move(kept)));
   for (const auto* each : queries) {
-    auto joined = plan_in_query(input, std::get<in_query>(each->node), each->at);
+    auto joined = plan_query_condition(input, *each);
     is_sound &= joined.has_value();
     if (joined)
       input = std::move(*joined);
@@ -338,6 +317,9 @@ query_planner::plan_select(const select& from, const std::vector<order_item>& or
       input = std::move(plain);
   }
   expression_binder binder(input->scope, findings_);
+  binder.set_query_values([&](const subquery& each, source_span at_value) {
+    return plan_query_value(*input, each, at_value);
+  });
   first_finding = findings_.size();
   auto keys = bind_keys(from, binder);
   explain_alias(from, first_finding);

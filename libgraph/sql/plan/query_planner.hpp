@@ -101,8 +101,9 @@ private:
   // --- SELECT (plan_select.cpp)
   std::optional<ordered> plan_select(const select& from, const std::vector<order_item>& order_by,
                                      source_span at);
-  std::optional<relation> plan_where(relation input, const expression& condition);
-  std::optional<relation> plan_in_query(relation input, const in_query& from, source_span at);
+  /// @param correlations  gets what names columns of the query around; null: nothing may
+  std::optional<relation> plan_where(relation input, const expression& condition,
+                                     std::vector<bound_expression>* correlations = nullptr);
   std::optional<std::vector<bound_expression>> bind_keys(const select& from,
                                                          expression_binder& binder);
   bool bind_items(const select& from, const relation& input, expression_binder& binder,
@@ -115,6 +116,31 @@ private:
                                        std::vector<bound_expression>& outputs,
                                        std::optional<bound_expression> having);
   void explain_alias(const select& from, std::size_t first_finding);
+
+  // --- queries inside expressions (plan_sub_query.cpp)
+  /// Rows of a sub-query, and what ties them to those of the query around: conditions over its
+  /// columns, and over those from `column_scope::outer_first` on.
+  struct sub_rows {
+    plan_node plan;
+    std::vector<bound_expression> items; ///< of its list; nothing where only rows are wanted
+    std::vector<bound_expression> correlations;
+  };
+  std::optional<sub_rows> plan_sub_rows(const query& from, const column_scope& outer,
+                                        bool wants_items);
+  std::optional<sub_rows> plan_correlated(const query& from, const column_scope& outer,
+                                          bool wants_items);
+  /// A condition with a query in it as a join: IN, EXISTS, ANY, ALL.
+  std::optional<relation> plan_query_condition(relation input, const expression& condition);
+  std::optional<relation> plan_in_query(relation input, const in_query& from, source_span at);
+  std::optional<relation> plan_comparison(relation input, const quantified_comparison& from,
+                                          bool is_negated, source_span at);
+  std::optional<relation> plan_exists(relation input, const exists& from, bool is_negated,
+                                      source_span at);
+  static relation join_query(relation input, sub_rows rows, join_type kind,
+                             std::vector<bound_expression> parts, source_span at);
+  /// Joins the value of a query to the rows, as a column behind the others.
+  std::optional<bound_expression> plan_query_value(relation& input, const subquery& from,
+                                                   source_span at);
 
   // --- FROM (plan_from.cpp)
   std::optional<relation> plan_table(const table_expression& from);
@@ -153,6 +179,12 @@ private:
   std::optional<relation> merge_columns(relation joined, std::size_t left_count,
                                         const std::vector<name>& shared, join_type kind);
   std::optional<relation> plan_window(const function_call& from, source_span at);
+
+  // --- FOR SYSTEM_TIME AS OF (plan_lookup_join.cpp)
+  std::optional<relation> plan_lookup_join(const join_table& from, source_span at);
+  std::optional<scan_node> plan_lookup_table(const table_expression& from,
+                                             std::vector<plan_column>& columns, std::string& label);
+  bool is_processing_time(const expression& asked, const relation& input);
 
   const graph::catalog_store& catalog_;
   name_context names_;

@@ -73,6 +73,7 @@ private:
 
   // --- joins (translate_join.cpp)
   maybe_index make(const join_node& node, const plan_node& plan);
+  maybe_index make(const lookup_join_node& node, const plan_node& plan);
 
   // --- sinks (translate_sink.cpp)
   maybe_index make(const sink_node& node, const plan_node& plan);

@@ -30,7 +30,7 @@ TEST_CASE("conditions move to the side of a join that they are about") {
                      "s <> c") ==
         "Sink(fields=[a, c])\n"
         "+- Calc(select=[a, c])\n"
-        "   +- Join(joinType=[InnerJoin], where=[AND(=(b, b), <>(s, c))], "
+        "   +- Join(joinType=[InnerJoin], keys=[b = b], where=[<>(s, c)], "
         "select=[a, b, s, b, c])\n"
         "      +- Calc(select=[a, b, s], where=[>(a, 1)])\n"
         "         +- TableSourceScan(table=[`default_catalog`.`default_database`.`t`], "
@@ -41,6 +41,109 @@ TEST_CASE("conditions move to the side of a join that they are about") {
   // The rows without a match have no c: they are to be seen before the condition.
   CHECK(session.plan("SELECT a FROM t LEFT JOIN u ON t.b = u.b WHERE c IS NULL")
             .find("+- Calc(select=[a], where=[IS NULL(c)])\n   +- Join") != std::string::npos);
+}
+
+namespace {
+
+/// Whether the plan of a query has the part; it is shown when it has not.
+bool has(testing_session& session, std::string_view query, std::string_view part) {
+  const auto plan = session.plan(query);
+  const bool out = plan.find(part) != std::string::npos;
+  INFO(plan);
+  CHECK(out);
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("equalities of both sides are the keys of a join, computed below where they are more") {
+  testing_session session;
+
+  CHECK(has(session, "SELECT t.s FROM t JOIN u ON t.a + 1 = u.b AND t.s IS NOT DISTINCT FROM u.c",
+            "keys=[$l0 = b, s IS NOT DISTINCT FROM c], select="));
+  CHECK(has(session, "SELECT t.s FROM t JOIN u ON t.a + 1 = u.b",
+            "Calc(select=[s, CAST(+(a, 1)):BIGINT AS $l0])"));
+  CHECK(
+      has(session, "SELECT a FROM t, u WHERE t.b = u.b AND u.e > t.d", "keys=[b = b], where=[>("));
+  CHECK(has(session, "SELECT a FROM t JOIN u ON t.d < u.e", "keys=[], parallelism=[1], where=["));
+  CHECK(has(session, "SELECT a FROM t WHERE b NOT IN (SELECT b FROM u)",
+            "LeftAntiJoin], keys=[], parallelism=[1], where=[OR(=(b, b), IS NULL(b))]"));
+  CHECK(has(session, "SELECT a FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.b = t.b)",
+            "LeftAntiJoin], keys=[b = b], select="));
+}
+
+TEST_CASE("what drops the added rows of an outer join makes it an inner one") {
+  testing_session session;
+
+  CHECK(has(session, "SELECT a FROM t LEFT JOIN u ON t.b = u.b WHERE e > 1", "[InnerJoin]"));
+  CHECK(has(session, "SELECT a FROM t FULL JOIN u ON t.b = u.b WHERE a = 1", "[LeftOuterJoin]"));
+  CHECK(has(session, "SELECT a FROM t FULL JOIN u ON t.b = u.b WHERE e = 1", "[RightOuterJoin]"));
+  CHECK(has(session, "SELECT a FROM t FULL JOIN u ON t.b = u.b WHERE c = s", "[InnerJoin]"));
+  CHECK(has(session, "SELECT a FROM t LEFT JOIN u ON t.b = u.b WHERE COALESCE(c, 'x') = 'x'",
+            "[LeftOuterJoin]"));
+}
+
+TEST_CASE("ON of an outer join is moved to the side whose rows it may drop") {
+  testing_session session;
+
+  CHECK(has(session, "SELECT a, c FROM t LEFT JOIN u ON t.b = u.b AND c = 'x' AND a > 1",
+            "keys=[b = b], where=[>(a, 1)]"));
+  CHECK(has(session, "SELECT a, c FROM t LEFT JOIN u ON t.b = u.b AND c = 'x'",
+            "where=[=(c, CAST('x'):STRING NOT NULL)])"));
+}
+
+TEST_CASE("joins whose times bound what matches are told apart") {
+  testing_session session;
+  session.run("CREATE VIEW windows AS SELECT auction, window_start AS ws, window_end AS we, "
+              "COUNT(*) AS n FROM TUMBLE(TABLE bid, DESCRIPTOR(rt), INTERVAL '10' SECOND) "
+              "GROUP BY auction, window_start, window_end");
+
+  CHECK(has(session,
+            "SELECT x.price FROM bid x JOIN bid y ON x.auction = y.auction AND y.rt BETWEEN x.rt - "
+            "INTERVAL '1' SECOND AND x.rt + INTERVAL '3' SECOND",
+            "IntervalJoin(joinType=[InnerJoin], keys=[auction = auction], time=[rt, rt, from -1000 "
+            "to 3000 ms]"));
+  CHECK(has(session,
+            "SELECT x.price FROM bid x LEFT JOIN bid y ON x.auction = y.auction AND x.rt > y.rt "
+            "AND x.rt - INTERVAL '3' SECOND <= y.rt",
+            "time=[rt, rt, from -3000 to -1 ms]"));
+  CHECK(has(session,
+            "SELECT x.price FROM bid x JOIN bid y ON x.auction = y.auction AND x.rt = y.rt",
+            "time=[rt, rt, from 0 to 0 ms]"));
+  CHECK(has(session,
+            "SELECT x.n FROM windows x JOIN windows y ON x.ws = y.ws AND x.we = y.we AND x.n < y.n",
+            "WindowJoin(joinType=[InnerJoin], keys=[ws = ws, we = we], time=[we, we], where="));
+  CHECK(has(session,
+            "SELECT b.price FROM bid b JOIN windows w ON b.auction = w.auction AND b.rt BETWEEN "
+            "w.we - INTERVAL '10' SECOND AND w.we",
+            "time=[rt, we, from 0 to 10000 ms]"));
+  CHECK(
+      has(session,
+          "SELECT n, x.we FROM windows x JOIN (SELECT ws, we, MAX(n) AS most FROM windows GROUP BY "
+          "ws, we) y ON x.ws = y.ws AND x.we = y.we AND n >= most",
+          "+- WindowJoin("));
+  // One bound is none, a window has two ends, and what is updated is not told by time.
+  CHECK(has(session,
+            "SELECT x.price FROM bid x JOIN bid y ON x.auction = y.auction AND y.rt > x.rt",
+            "+- Join(joinType=[InnerJoin], keys=[auction = auction], where="));
+  CHECK(
+      has(session, "SELECT x.n FROM windows x JOIN windows y ON x.we = y.we", "+- IntervalJoin("));
+  CHECK(has(session, "SELECT x.n FROM windows x JOIN windows y ON x.ws = y.ws", "+- Join("));
+  CHECK(has(session,
+            "SELECT x.price FROM bid x JOIN (SELECT rt, COUNT(*) AS n FROM bid GROUP BY rt) y ON "
+            "x.rt = y.rt",
+            "+- Join("));
+}
+
+TEST_CASE("a join with a table as it is reads the columns that are wanted") {
+  testing_session session;
+
+  CHECK(
+      has(session,
+          "SELECT t.a, v.c FROM (SELECT *, PROCTIME() AS pt FROM t WHERE a > 1) t LEFT JOIN u FOR "
+          "SYSTEM_TIME AS OF t.pt AS v ON v.b = t.a + t.b AND v.c <> t.s WHERE t.a < 9",
+          "LookupJoin(table=[`default_catalog`.`default_database`.`u`], joinType=[LeftOuterJoin], "
+          "keys=[$l0 = b], where=[<>(c, s)], select="));
 }
 
 TEST_CASE("conditions on keys move below the groups") {

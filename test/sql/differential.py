@@ -1,0 +1,265 @@
+#!/usr/bin/env python3
+"""Asks random questions over random tables of Headrace and of sqlite3, and compares the rows.
+
+    differential.py HEADRACE [--queries N] [--seed S] [--parallelism P]
+
+The seed is printed, so that a failure can be repeated; a failing query is printed with its tables. To
+have more kinds of queries asked, add a function to QUERIES: it is given the dice and gives SQL that
+means the same to both (texts, integers and comparisons do; averages, divisions and empty sums do not).
+"""
+
+import argparse
+import os
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+from run_tests import MARK, parse_rows
+
+PATIENCE_S = 300
+# Few different values, so that keys meet, repeat and are NULL.
+TABLES = {
+    "t0": [("a", "INT"), ("b", "INT"), ("s", "STRING")],
+    "t1": [("a", "INT"), ("c", "BIGINT"), ("s", "STRING")],
+    "t2": [("b", "INT"), ("c", "BIGINT")],
+    "t3": [("a", "INT"), ("b", "INT"), ("c", "BIGINT"), ("s", "STRING")],
+}
+TEXTS = ["x", "y", "zz", "a longer text than fits into a slot"]
+
+
+def random_value(dice, kind):
+    if dice.random() < 0.15:
+        return None
+    return dice.choice(TEXTS) if kind == "STRING" else dice.randrange(6)
+
+
+def random_rows(dice, columns):
+    count = dice.choice([0, 1, 5, 12, 25])
+    return [[random_value(dice, kind) for _, kind in columns] for _ in range(count)]
+
+
+class Source:
+    """A table, or a query, by the name that it has in FROM: columns are (name, is a number)."""
+
+    def __init__(self, text, name, columns):
+        self.text, self.name, self.columns = text, name, columns
+
+    def column(self, dice, is_number=None):
+        fitting = [c for c, number in self.columns if is_number is None or number == is_number]
+        return f"{self.name}.{dice.choice(fitting)}" if fitting else None
+
+
+def table(dice, name):
+    of = dice.choice(sorted(TABLES))
+    return Source(f"{of} {name}", name, [(c, kind != "STRING") for c, kind in TABLES[of]])
+
+
+def grouped(dice, name):
+    """Groups, whose rows are updated as long as their input comes."""
+    inner = table(dice, "g")
+    key = inner.column(dice)
+    number = inner.column(dice, True)
+    what = dice.choice(["COUNT(*)", f"SUM({number})", f"MIN({number})", f"MAX({number})"])
+    is_number = dict(inner.columns)[key.split(".")[1]]
+    text = f"(SELECT {key} AS k, {what} AS n FROM {inner.text} GROUP BY {key}) {name}"
+    return Source(text, name, [("k", is_number), ("n", True)])
+
+
+def source(dice, name):
+    return grouped(dice, name) if dice.random() < 0.3 else table(dice, name)
+
+
+def comparison(dice, one, other, signs):
+    """Of a column of each, of the same kind; nothing when they have none."""
+    for _ in range(5):
+        is_number = dice.random() < 0.8
+        left, right = one.column(dice, is_number), other.column(dice, is_number)
+        if left and right:
+            return f"{left} {dice.choice(signs)} {right}"
+    return None
+
+
+def condition(dice, one, other):
+    parts = []
+    for _ in range(dice.choice([1, 1, 1, 2])):
+        part = comparison(dice, one, other, ["=", "=", "=", "=", "IS NOT DISTINCT FROM", "<", "<>"])
+        if part:
+            parts.append(part)
+    if dice.random() < 0.4:
+        side = dice.choice([one, other])
+        number = side.column(dice, True)
+        if number:
+            parts.append(f"{number} {dice.choice(['<', '>', '=', '<='])} {dice.randrange(5)}")
+    return " AND ".join(parts) or "1 = 1"
+
+
+def filters(dice, sources):
+    parts = []
+    for _ in range(dice.choice([0, 0, 1, 2])):
+        column = dice.choice(sources).column(dice)
+        numbers = [s.column(dice, True) for s in sources if s.column(dice, True)]
+        parts.append(
+            dice.choice(
+                [
+                    f"{column} IS NULL",
+                    f"{column} IS NOT NULL",
+                    f"{dice.choice(numbers)} {dice.choice(['<', '>=', '='])} {dice.randrange(5)}",
+                    f"({dice.choice(numbers)} > 2 OR {column} IS NULL)",
+                ]
+            )
+        )
+    return parts
+
+
+def where(parts):
+    return " WHERE " + " AND ".join(parts) if parts else ""
+
+
+def joined(dice):
+    """FROM with two or three sources, and the sources."""
+    sources = [source(dice, "p"), source(dice, "q")]
+    word = lambda: dice.choice(["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
+    text = f"{sources[0].text} {word()} {sources[1].text} ON {condition(dice, *sources)}"
+    if dice.random() < 0.3:
+        third = table(dice, "r")
+        text += f" {word()} {third.text} ON {condition(dice, dice.choice(sources), third)}"
+        sources.append(third)
+    return text, sources
+
+
+def join_query(dice):
+    text, sources = joined(dice)
+    items = ", ".join(f"{s.name}.{c} AS {s.name}_{c}" for s in sources for c, _ in s.columns)
+    return f"SELECT {items} FROM {text}{where(filters(dice, sources))}"
+
+
+def comma_query(dice):
+    sources = [source(dice, "p"), source(dice, "q")]
+    parts = [condition(dice, *sources)] + filters(dice, sources)
+    items = ", ".join(f"{s.name}.{c} AS {s.name}_{c}" for s in sources for c, _ in s.columns)
+    return f"SELECT {items} FROM {sources[0].text}, {sources[1].text}{where(parts)}"
+
+
+def grouped_join_query(dice):
+    text, sources = joined(dice)
+    key = dice.choice(sources).column(dice)
+    number = next(s for s in sources if s.column(dice, True)).column(dice, True)
+    what = dice.choice(["COUNT(*)", f"COUNT({number})", f"SUM({number})", f"MAX({number})"])
+    return f"SELECT {key} AS k, {what} AS n FROM {text}{where(filters(dice, sources))} GROUP BY {key}"
+
+
+def sub_query(dice):
+    outer, inner = source(dice, "p"), source(dice, "q")
+    is_number = dice.random() < 0.8
+    column, item = outer.column(dice, is_number), inner.column(dice, is_number)
+    if not column or not item:
+        column, item = outer.column(dice, True), inner.column(dice, True)
+    tie = comparison(dice, inner, outer, ["=", "=", "=", "<", "<>"]) if dice.random() < 0.6 else None
+    parts = filters(dice, [inner]) + ([tie] if tie else [])
+    asked = dice.choice(["IN", "NOT IN", "EXISTS", "NOT EXISTS"])
+    rows = f"SELECT {item} FROM {inner.text}{where(parts)}"
+    test = f"{asked} ({rows})" if "EXISTS" in asked else f"{column} {asked} ({rows})"
+    items = ", ".join(f"p.{c} AS {c}" for c, _ in outer.columns)
+    return f"SELECT {items} FROM {outer.text}{where(filters(dice, [outer]) + [test])}"
+
+
+def value_query(dice):
+    outer, inner = table(dice, "p"), source(dice, "q")
+    number = inner.column(dice, True)
+    what = dice.choice(["COUNT(*)", f"COUNT({number})", f"MAX({number})", f"MIN({number})"])
+    tie = comparison(dice, inner, outer, ["="]) if dice.random() < 0.7 else None
+    rows = f"SELECT {what} FROM {inner.text}{where(filters(dice, [inner]) + ([tie] if tie else []))}"
+    items = ", ".join(f"p.{c} AS {c}" for c, _ in outer.columns)
+    if dice.random() < 0.5:
+        return f"SELECT {items}, ({rows}) AS v FROM {outer.text}"
+    return f"SELECT {items} FROM {outer.text} WHERE {outer.column(dice, True)} = ({rows})"
+
+
+QUERIES = [join_query, join_query, comma_query, grouped_join_query, sub_query, sub_query, value_query]
+
+
+def csv_line(row):
+    return ",".join("" if value is None else str(value) for value in row)
+
+
+def comparable(rows):
+    return sorted(rows, key=lambda row: [(x is not None, x or "") for x in row])
+
+
+def ask_sqlite(tables, queries):
+    """An answer each; None where sqlite3 cannot tell."""
+    database = sqlite3.connect(":memory:")
+    for name, rows in tables.items():
+        columns = ", ".join(c for c, _ in TABLES[name])
+        database.execute(f"CREATE TABLE {name} ({columns})")
+        marks = ", ".join("?" for _ in TABLES[name])
+        database.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
+    return [
+        [[None if x is None else str(x) for x in row] for row in database.execute(query)]
+        for query in queries
+    ]
+
+
+def ask_headrace(headrace, tables, queries, parallelism, directory):
+    script = ""
+    for name, rows in tables.items():
+        path = os.path.join(directory, name + ".csv")
+        with open(path, "w", encoding="utf-8") as out:
+            out.write("".join(csv_line(row) + "\n" for row in rows))
+        columns = ", ".join(f"{c} {kind}" for c, kind in TABLES[name])
+        script += (
+            f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', 'path' = '{path}', "
+            "'format' = 'csv', 'csv.null-literal' = '');\n"
+        )
+    for query in queries:
+        script += f"SHOW CURRENT DATABASE;\n{query};\n"
+    path = os.path.join(directory, "script.sql")
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(script)
+    ended = subprocess.run(
+        [headrace, "run", path, "-q", "--format", "csv", "-p", str(parallelism)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+    )
+    if ended.returncode != 0:
+        sys.exit(f"headrace ended with {ended.returncode}:\n{ended.stderr}\n{script}")
+    return [parse_rows(answer.split("\n")[1:-1]) for answer in ended.stdout.split(MARK)[1:]]
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("headrace")
+    arguments.add_argument("--queries", type=int, default=40)
+    arguments.add_argument("--seed", type=int, default=int(time.time()))
+    arguments.add_argument("--parallelism", type=int, default=2)
+    arguments = arguments.parse_args()
+    print(f"seed {arguments.seed}")
+    dice = random.Random(arguments.seed)
+    failures, asked = 0, 0
+    while asked < arguments.queries:
+        tables = {name: random_rows(dice, columns) for name, columns in TABLES.items()}
+        queries = [dice.choice(QUERIES)(dice) for _ in range(min(20, arguments.queries - asked))]
+        asked += len(queries)
+        wanted = ask_sqlite(tables, queries)
+        with tempfile.TemporaryDirectory() as directory:
+            got = ask_headrace(arguments.headrace, tables, queries, arguments.parallelism, directory)
+        if len(got) != len(queries):
+            sys.exit(f"{len(queries)} queries, {len(got)} answers")
+        for query, one, other in zip(queries, got, wanted):
+            if comparable(one) == comparable(other):
+                continue
+            failures += 1
+            print(f"\n{query}\n  headrace: {comparable(one)}\n  sqlite3:  {comparable(other)}")
+            for name, rows in tables.items():
+                if f"{name} " in query:
+                    print(f"  {name}: {rows}")
+    print(f"{asked} queries, {failures} with other rows")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
