@@ -201,8 +201,8 @@ private:
 /// Reads as a subtask does, without operators.
 class bench_consumer final : public actors::endpoint {
 public:
-  bench_consumer(exchange_directory& directory, graph::row_type_ptr type,
-                 std::promise<void>& found, std::promise<std::size_t>& done)
+  bench_consumer(exchange_directory& directory, graph::row_type_ptr type, std::promise<void>& found,
+                 std::promise<std::size_t>& done)
       : directory_(directory), type_(std::move(type)), found_(found), done_(done) {}
 
 private:
