@@ -3,6 +3,7 @@
 #include "libgraph/connector/registry.hpp"
 
 #include <memory>
+#include <string>
 
 namespace headrace::task {
 
@@ -12,6 +13,9 @@ struct file_format {
   bool has_changes = false; ///< it writes and reads updates and deletions
   graph::option_map others; ///< the options that are not the format's own
 };
+
+/// The name of that format.
+std::string format_name(const graph::option_map& options, const graph::logical_type& type);
 
 /// @errors unknown_connector, unknown_option, bad_option_value
 result<file_format> choose_format(const graph::connector_registry& registry,

@@ -35,6 +35,10 @@ constexpr std::array declared{
                        "how often to look for new files, without end; 0: not at all", 0},
     option_declaration{"rows-per-second", option_type::real, "0",
                        "rows that each reader gives at most; 0: no limit", 0},
+    option_declaration{"errors", option_type::text, "fail",
+                       "what becomes of a malformed record: fail: the job fails with its place; "
+                       "skip: it is left out and counted",
+                       std::nullopt, std::nullopt, "fail|skip"},
     option_declaration{"partition.keys", option_type::text, "",
                        "columns whose values name directories, with commas between; PARTITIONED BY "
                        "sets it"},
@@ -93,6 +97,17 @@ private:
   std::shared_ptr<const graph::format> format_;
 };
 
+/// `errors` = `skip` is an option of the format.
+graph::option_map with_errors(const graph::option_map& options, const graph::logical_type& type) {
+  auto out = options;
+  const auto name = format_name(options, type);
+  const bool has_malformed = name != "lines" && name != "raw"; // any line is one
+  if (const auto found = options.find("errors");
+      found != options.end() && found->second == "skip" && has_malformed)
+    out.emplace(name + ".ignore-parse-errors", "true");
+  return out;
+}
+
 } // namespace
 
 std::vector<option_declaration> file_source_options() { return {declared.begin(), declared.end()}; }
@@ -100,7 +115,7 @@ std::vector<option_declaration> file_source_options() { return {declared.begin()
 result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_registry& registry,
                                                         const graph::option_map& options,
                                                         graph::row_type_ptr type) {
-  HEADRACE_TRY(auto chosen, choose_format(registry, options, *type));
+  HEADRACE_TRY(auto chosen, choose_format(registry, with_errors(options, *type), *type));
   HEADRACE_TRY(const auto set, graph::option_set::parse("source 'file'", declared, chosen.others));
   file_reading reading;
   reading.missing_partition = set.get_text("partition.default-name");
