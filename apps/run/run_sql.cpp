@@ -163,7 +163,7 @@ result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
     return std::optional(std::move(steps));
   std::fprintf(stderr, "headrace: %s: %zu error%s\n", options.job.c_str(), planned.findings.size(),
                planned.findings.size() == 1 ? "" : "s");
-  std::fputs(sql::to_string(planned.findings, text).c_str(), stderr);
+  std::fputs((sql::to_string(planned.findings, text) + "\n").c_str(), stderr);
   return std::optional<std::vector<sql_step>>();
 }
 

@@ -192,6 +192,7 @@ def short(headrace):
             for name in ("morning", "evening"):
                 run_and_compare(headrace, databases[name][1], query, databases[name][0], failures, f"in the {name}",
                                 "-p", "2")
+        check_figures(headrace, data, failures)
         compare_edges(headrace, directory, failures)
         compare_csv(headrace, directory, database, failures)
         cluster = Cluster(headrace, os.path.join(directory, "cluster"))
@@ -202,6 +203,19 @@ def short(headrace):
         finally:
             cluster.stop()
     return failures
+
+
+def check_figures(headrace, data, failures):
+    """`nexmark run` prints figures of a query, and refuses q6 as Flink does."""
+    for source in (("--input", data), ("--events", str(EVENTS))):
+        said = json.loads(command(headrace, "nexmark", "run", "--query", "q2", "--json", *source))
+        wrong = said["query"] != "q2" or said["events"] != EVENTS or not all(
+            said[key] > 0 for key in ("seconds", "events_per_second", "core_seconds", "events_per_core_second",
+                                      "peak_memory_bytes"))
+        failures.check(f"figures {source[0]}", str(said) if wrong else "")
+    ended = subprocess.run([headrace, "nexmark", "run", "--query", "q6", "--events", "100"], stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S)
+    failures.check("q6", "" if ended.returncode == 2 else f"code {ended.returncode}: {ended.stdout}{ended.stderr}")
 
 
 def compare_edges(headrace, directory, failures):
