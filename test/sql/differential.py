@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Asks random questions over random tables of Headrace and of sqlite3, and compares the rows.
 
-    differential.py HEADRACE [--queries N] [--seed S] [--parallelism P]
+    differential.py HEADRACE [--queries N] [--seed S] [--parallelism P] [--checkpoints]
 
-The seed is printed, so that a failure can be repeated; a failing query is printed with its tables. To
+With --checkpoints state lies in RocksDB, and unaligned checkpoints are taken all the time. The seed is printed, so that a failure can be repeated; a failing query is printed with its tables. To
 have more kinds of queries asked, add a function to QUERIES: it is given the dice and gives SQL that
 means the same to both (texts, integers and comparisons do; averages, divisions and empty sums do not).
 """
@@ -203,7 +203,16 @@ def ask_sqlite(tables, queries):
     ]
 
 
-def ask_headrace(headrace, tables, queries, parallelism, directory):
+def settings(directory):
+    return [
+        "state.backend.type=rocksdb",
+        "execution.checkpointing.interval=10ms",
+        "execution.checkpointing.unaligned.enabled=true",
+        f"execution.checkpointing.dir={directory}/checkpoints",
+    ]
+
+
+def ask_headrace(headrace, tables, queries, arguments, directory):
     script = ""
     for name, rows in tables.items():
         path = os.path.join(directory, name + ".csv")
@@ -219,8 +228,11 @@ def ask_headrace(headrace, tables, queries, parallelism, directory):
     path = os.path.join(directory, "script.sql")
     with open(path, "w", encoding="utf-8") as out:
         out.write(script)
+    command = [headrace, "run", path, "-q", "--format", "csv", "-p", str(arguments.parallelism)]
+    for each in settings(directory) if arguments.checkpoints else []:
+        command += ["-D", each]
     ended = subprocess.run(
-        [headrace, "run", path, "-q", "--format", "csv", "-p", str(parallelism)],
+        command,
         capture_output=True,
         text=True,
         timeout=PATIENCE_S,
@@ -236,6 +248,7 @@ def main():
     arguments.add_argument("--queries", type=int, default=40)
     arguments.add_argument("--seed", type=int, default=int(time.time()))
     arguments.add_argument("--parallelism", type=int, default=2)
+    arguments.add_argument("--checkpoints", action="store_true")
     arguments = arguments.parse_args()
     print(f"seed {arguments.seed}")
     dice = random.Random(arguments.seed)
@@ -246,7 +259,7 @@ def main():
         asked += len(queries)
         wanted = ask_sqlite(tables, queries)
         with tempfile.TemporaryDirectory() as directory:
-            got = ask_headrace(arguments.headrace, tables, queries, arguments.parallelism, directory)
+            got = ask_headrace(arguments.headrace, tables, queries, arguments, directory)
         if len(got) != len(queries):
             sys.exit(f"{len(queries)} queries, {len(got)} answers")
         for query, one, other in zip(queries, got, wanted):
