@@ -40,7 +40,7 @@ import sys
 import tempfile
 import time
 
-from cluster import Cluster, Failure
+from cluster import Cluster, Failure, Unproven
 from disturbances import (Disturber, NetworkDisturber, ProcessDisturber, ResetDisturber,
                           StormDisturber)
 from network import Host, Switch, Unavailable
@@ -60,10 +60,6 @@ HEARTBEAT_MS = {"processes": (100, 1000), "storm": (100, 1000), "network": (200,
                 "resets": (200, 2000)}
 # Of each of the four files, so that the input lasts as long as it is disturbed.
 ROWS = {"processes": 3000, "storm": 800, "network": 4500, "resets": 3000}
-
-
-class Unproven(Failure):
-    """The job went well but was not disturbed enough to prove anything: the machine was slow."""
 
 
 def settings_of(options):
