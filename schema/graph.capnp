@@ -39,6 +39,8 @@ struct Window {
   slideMs @2 :Int64;
   offsetMs @3 :Int64;
   allowedLatenessMs @4 :Int64;
+  isProcessingTime @5 :Bool;
+  timeZone @6 :Text;
 }
 
 struct SourceSpec {
@@ -120,6 +122,54 @@ struct LookupJoinSpec {
   condition @6 :Expressions.Expression; # without nodes: the keys are all
   timeZone @7 :Text;
 }
+struct OrderColumn {
+  column @0 :Int32;
+  isDescending @1 :Bool;
+  nullsFirst @2 :Bool;
+}
+# SQL's Top-N and deduplication.
+struct RankSpec {
+  keyColumns @0 :List(Int32);
+  order @1 :List(OrderColumn);
+  first @2 :Int64;
+  last @3 :Int64;
+  prefersLatest @4 :Bool;
+  outputsRank @5 :Bool;
+  inputRetracts @6 :Bool;
+  emitsUpdateBefore @7 :Bool;
+  stateTtlMs @8 :Int64;
+  windowEndColumn @9 :Int32 = -1;
+  timeZone @10 :Text;
+}
+# SQL's window functions over tables.
+struct WindowTableSpec {
+  window @0 :Window;
+  timeColumn @1 :Int32 = -1;
+  keyColumns @2 :List(Int32);
+}
+# SQL's GROUP BY over rows that carry their windows.
+struct WindowGroupSpec {
+  keyColumns @0 :List(Int32);
+  calls @1 :List(GroupAggregateCall);
+  startColumn @2 :Int32 = -1;
+  endColumn @3 :Int32 = -1;
+  isProcessingTime @4 :Bool;
+  timeZone @5 :Text;
+}
+struct SessionGroupSpec {
+  keyColumns @0 :List(Int32);
+  calls @1 :List(GroupAggregateCall);
+  window @2 :Window;
+  timeColumn @3 :Int32 = -1;
+}
+# SQL's OVER.
+struct OverSpec {
+  keyColumns @0 :List(Int32);
+  timeColumn @1 :Int32 = -1;
+  isRows @2 :Bool;
+  preceding @3 :Int64 = -1;
+  calls @4 :List(GroupAggregateCall);
+}
 struct SinkSpec {
   connector @0 :Connector;
 }
@@ -146,6 +196,11 @@ struct OperatorNode {
     join @17 :JoinSpec;
     timedJoin @18 :TimedJoinSpec;
     lookupJoin @19 :LookupJoinSpec;
+    rank @20 :RankSpec;
+    windowTable @21 :WindowTableSpec;
+    windowGroup @22 :WindowGroupSpec;
+    sessionGroup @23 :SessionGroupSpec;
+    over @24 :OverSpec;
   }
 }
 

@@ -76,6 +76,8 @@ public:
   create_writer(writer_context context, std::vector<byte_string> restored) const = 0;
   /// Null for a sink without commits.
   virtual result<std::unique_ptr<committer>> create_committer(writer_context context) const = 0;
+  /// Whether it wants the old rows of updates (-U), too. Without them SQL computes less.
+  virtual bool takes_update_before() const { return true; }
 };
 
 } // namespace headrace::graph

@@ -26,4 +26,29 @@ status check_aggregation(const std::string& where, const aggregation& aggregates
 status check_group_aggregate(const std::string& where, const group_aggregate_spec& spec,
                              const logical_type& in, const logical_type& out);
 
+/// Checks calls alone: each gives the column of `out` from `first` on that it stands for.
+/// @errors invalid_graph, type_mismatch
+status check_group_calls(const std::string& where, const std::vector<group_aggregate_call>& calls,
+                         const logical_type& in, const logical_type& out, std::size_t first);
+
+/// Checks the sizes of windows of any kind.
+/// @errors invalid_graph
+status check_window(const std::string& where, const window_spec& window);
+/// Check SQL's windows, and OVER: columns that there are, of types that fit; what leaves.
+/// @errors invalid_graph, type_mismatch
+status check_window_table(const std::string& where, const window_table_spec& spec,
+                          const logical_type& in, const logical_type& out);
+status check_window_group(const std::string& where, const window_group_spec& spec,
+                          const logical_type& in, const logical_type& out);
+status check_session_group(const std::string& where, const session_group_spec& spec,
+                           const logical_type& in, const logical_type& out);
+status check_over(const std::string& where, const over_spec& spec, const logical_type& in,
+                  const logical_type& out);
+
+/// Checks SQL's Top-N: columns that have an order, ranks that there are, the input's rows as they
+/// leave.
+/// @errors invalid_graph, type_mismatch
+status check_rank(const std::string& where, const rank_spec& spec, const logical_type& in,
+                  const logical_type& out);
+
 } // namespace headrace::graph

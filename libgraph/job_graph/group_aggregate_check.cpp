@@ -113,8 +113,13 @@ status check_group_aggregate(const std::string& where, const group_aggregate_spe
     if (!(in.child(static_cast<std::size_t>(spec.key_columns[i])) == out.child(i)))
       return error(errc::type_mismatch, where + ": key " + std::to_string(i) +
                                             " leaves as another type: " + out.child(i).to_sql());
-  for (std::size_t i = 0; i < spec.calls.size(); ++i)
-    HEADRACE_CHECK(check_call(where, spec.calls[i], in, out.child(keys + i)));
+  return check_group_calls(where, spec.calls, in, out, keys);
+}
+
+status check_group_calls(const std::string& where, const std::vector<group_aggregate_call>& calls,
+                         const logical_type& in, const logical_type& out, std::size_t first) {
+  for (std::size_t i = 0; i < calls.size(); ++i)
+    HEADRACE_CHECK(check_call(where, calls[i], in, out.child(first + i)));
   return {};
 }
 

@@ -57,18 +57,6 @@ status check_watermarks(const std::string& where, const watermark_spec& watermar
   return {};
 }
 
-status check_window(const std::string& where, const window_spec& window) {
-  if (window.allowed_lateness_ms < 0)
-    return invalid(where, "negative allowed lateness");
-  if (window.kind == window_kind::end_of_stream)
-    return {};
-  if (window.size_ms <= 0)
-    return invalid(where, "window size not positive: " + std::to_string(window.size_ms) + " ms");
-  if (window.kind == window_kind::sliding && window.slide_ms <= 0)
-    return invalid(where, "window slide not positive: " + std::to_string(window.slide_ms) + " ms");
-  return {};
-}
-
 struct spec_checker {
   const operator_node& node;
   std::string where = label(node);
@@ -111,6 +99,9 @@ struct spec_checker {
   status operator()(const window_aggregate_spec& spec) const {
     HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
     HEADRACE_CHECK(check_window(where, spec.window));
+    if (spec.window.kind > window_kind::end_of_stream || spec.window.is_processing_time ||
+        !spec.window.time_zone.empty())
+      return invalid(where, "windows of a kind that this operator does not find");
     if (spec.late_side != -1) {
       const auto* late = spec.late_side < 0 ? nullptr : type_at(node, spec.late_side);
       if (late == nullptr)
@@ -158,6 +149,25 @@ struct spec_checker {
     HEADRACE_CHECK(check_columns(where, spec.fields, spec.table_type, "column of the table"));
     HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
     return check_lookup_join(where, spec, in(), node.output_type);
+  }
+  status operator()(const rank_spec& spec) const {
+    HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
+    return check_rank(where, spec, in(), node.output_type);
+  }
+  status operator()(const window_table_spec& spec) const {
+    return check_window_table(where, spec, in(), node.output_type);
+  }
+  status operator()(const window_group_spec& spec) const {
+    HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
+    return check_window_group(where, spec, in(), node.output_type);
+  }
+  status operator()(const session_group_spec& spec) const {
+    HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
+    return check_session_group(where, spec, in(), node.output_type);
+  }
+  status operator()(const over_spec& spec) const {
+    HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
+    return check_over(where, spec, in(), node.output_type);
   }
 
 private:

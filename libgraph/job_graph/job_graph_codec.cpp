@@ -80,6 +80,27 @@ void put(const window_spec& window, schema::Window::Builder out) {
   out.setSlideMs(window.slide_ms);
   out.setOffsetMs(window.offset_ms);
   out.setAllowedLatenessMs(window.allowed_lateness_ms);
+  out.setIsProcessingTime(window.is_processing_time);
+  out.setTimeZone(text(window.time_zone));
+}
+
+void put(const std::vector<order_column>& order, capnp::List<schema::OrderColumn>::Builder out) {
+  for (unsigned i = 0; i < out.size(); ++i) {
+    out[i].setColumn(order[i].column);
+    out[i].setIsDescending(order[i].is_descending);
+    out[i].setNullsFirst(order[i].nulls_first);
+  }
+}
+
+void put(const std::vector<group_aggregate_call>& calls,
+         capnp::List<schema::GroupAggregateCall>::Builder out) {
+  for (unsigned i = 0; i < out.size(); ++i) {
+    const auto& call = calls[i];
+    out[i].setFunction(text(call.function));
+    put_columns(call.arguments, out[i].initArguments(count_of(call.arguments)));
+    out[i].setFilter(call.filter);
+    out[i].setIsDistinct(call.is_distinct);
+  }
 }
 
 void put(const join_side& side, schema::JoinSide::Builder out) {
@@ -144,14 +165,7 @@ struct spec_writer {
   void operator()(const group_aggregate_spec& spec) {
     auto to = out.initGroupAggregate();
     put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
-    auto calls = to.initCalls(count_of(spec.calls));
-    for (unsigned i = 0; i < calls.size(); ++i) {
-      const auto& call = spec.calls[i];
-      calls[i].setFunction(text(call.function));
-      put_columns(call.arguments, calls[i].initArguments(count_of(call.arguments)));
-      calls[i].setFilter(call.filter);
-      calls[i].setIsDistinct(call.is_distinct);
-    }
+    put(spec.calls, to.initCalls(count_of(spec.calls)));
     to.setInputRetracts(spec.input_retracts);
     to.setEmitsUpdateBefore(spec.emits_update_before);
     to.setStateTtlMs(spec.state_ttl_ms);
@@ -176,6 +190,50 @@ struct spec_writer {
     put_columns(spec.table_key_columns, to.initTableKeyColumns(count_of(spec.table_key_columns)));
     encode(spec.condition, to.initCondition());
     to.setTimeZone(text(spec.time_zone));
+  }
+  void operator()(const rank_spec& spec) {
+    auto to = out.initRank();
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+    put(spec.order, to.initOrder(count_of(spec.order)));
+    to.setFirst(spec.first);
+    to.setLast(spec.last);
+    to.setPrefersLatest(spec.prefers_latest);
+    to.setOutputsRank(spec.outputs_rank);
+    to.setInputRetracts(spec.input_retracts);
+    to.setEmitsUpdateBefore(spec.emits_update_before);
+    to.setStateTtlMs(spec.state_ttl_ms);
+    to.setWindowEndColumn(spec.window_end_column);
+    to.setTimeZone(text(spec.time_zone));
+  }
+  void operator()(const window_table_spec& spec) {
+    auto to = out.initWindowTable();
+    put(spec.window, to.initWindow());
+    to.setTimeColumn(spec.time_column);
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+  }
+  void operator()(const window_group_spec& spec) {
+    auto to = out.initWindowGroup();
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+    put(spec.calls, to.initCalls(count_of(spec.calls)));
+    to.setStartColumn(spec.start_column);
+    to.setEndColumn(spec.end_column);
+    to.setIsProcessingTime(spec.is_processing_time);
+    to.setTimeZone(text(spec.time_zone));
+  }
+  void operator()(const session_group_spec& spec) {
+    auto to = out.initSessionGroup();
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+    put(spec.calls, to.initCalls(count_of(spec.calls)));
+    put(spec.window, to.initWindow());
+    to.setTimeColumn(spec.time_column);
+  }
+  void operator()(const over_spec& spec) {
+    auto to = out.initOver();
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+    to.setTimeColumn(spec.time_column);
+    to.setIsRows(spec.is_rows);
+    to.setPreceding(spec.preceding);
+    put(spec.calls, to.initCalls(count_of(spec.calls)));
   }
 };
 
@@ -319,11 +377,13 @@ result<aggregation> aggregation_of(schema::Aggregation::Reader in) {
 
 result<window_spec> window_of(schema::Window::Reader in) {
   window_spec window;
-  HEADRACE_TRY(window.kind, enum_of(in.getKind(), window_kind::end_of_stream, "kind of window"));
+  HEADRACE_TRY(window.kind, enum_of(in.getKind(), window_kind::session, "kind of window"));
   window.size_ms = in.getSizeMs();
   window.slide_ms = in.getSlideMs();
   window.offset_ms = in.getOffsetMs();
   window.allowed_lateness_ms = in.getAllowedLatenessMs();
+  window.is_processing_time = in.getIsProcessingTime();
+  window.time_zone = string_of(in.getTimeZone());
   return window;
 }
 
@@ -349,18 +409,25 @@ result<operator_spec> calc_of(schema::CalcSpec::Reader in) {
   return operator_spec(std::move(spec));
 }
 
-result<operator_spec> group_aggregate_of(schema::GroupAggregateSpec::Reader in) {
-  group_aggregate_spec spec;
-  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
-  HEADRACE_CHECK(check_count(in.getCalls().size(), job_graph_limits::columns, "aggregate calls"));
-  for (const auto call : in.getCalls()) {
+result<std::vector<group_aggregate_call>>
+calls_of(capnp::List<schema::GroupAggregateCall>::Reader in) {
+  HEADRACE_CHECK(check_count(in.size(), job_graph_limits::columns, "aggregate calls"));
+  std::vector<group_aggregate_call> out;
+  for (const auto call : in) {
     group_aggregate_call read;
     read.function = string_of(call.getFunction());
     HEADRACE_TRY(read.arguments, columns_of(call.getArguments()));
     read.filter = call.getFilter();
     read.is_distinct = call.getIsDistinct();
-    spec.calls.push_back(std::move(read));
+    out.push_back(std::move(read));
   }
+  return out;
+}
+
+result<operator_spec> group_aggregate_of(schema::GroupAggregateSpec::Reader in) {
+  group_aggregate_spec spec;
+  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
+  HEADRACE_TRY(spec.calls, calls_of(in.getCalls()));
   spec.input_retracts = in.getInputRetracts();
   spec.emits_update_before = in.getEmitsUpdateBefore();
   spec.state_ttl_ms = in.getStateTtlMs();
@@ -409,6 +476,68 @@ result<operator_spec> lookup_join_of(schema::LookupJoinSpec::Reader in) {
   HEADRACE_TRY(spec.table_key_columns, columns_of(in.getTableKeyColumns()));
   HEADRACE_TRY(spec.condition, decode_expression(in.getCondition()));
   spec.time_zone = string_of(in.getTimeZone());
+  return operator_spec(std::move(spec));
+}
+
+result<std::vector<order_column>> order_of(capnp::List<schema::OrderColumn>::Reader in) {
+  HEADRACE_CHECK(check_count(in.size(), job_graph_limits::columns, "columns of an order"));
+  std::vector<order_column> out;
+  for (const auto each : in)
+    out.push_back({each.getColumn(), each.getIsDescending(), each.getNullsFirst()});
+  return out;
+}
+
+result<operator_spec> rank_of(schema::RankSpec::Reader in) {
+  rank_spec spec;
+  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
+  HEADRACE_TRY(spec.order, order_of(in.getOrder()));
+  spec.first = in.getFirst();
+  spec.last = in.getLast();
+  spec.prefers_latest = in.getPrefersLatest();
+  spec.outputs_rank = in.getOutputsRank();
+  spec.input_retracts = in.getInputRetracts();
+  spec.emits_update_before = in.getEmitsUpdateBefore();
+  spec.state_ttl_ms = in.getStateTtlMs();
+  spec.window_end_column = in.getWindowEndColumn();
+  spec.time_zone = string_of(in.getTimeZone());
+  return operator_spec(std::move(spec));
+}
+
+result<operator_spec> window_table_of(schema::WindowTableSpec::Reader in) {
+  window_table_spec spec;
+  HEADRACE_TRY(spec.window, window_of(in.getWindow()));
+  spec.time_column = in.getTimeColumn();
+  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
+  return operator_spec(std::move(spec));
+}
+
+result<operator_spec> window_group_of(schema::WindowGroupSpec::Reader in) {
+  window_group_spec spec;
+  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
+  HEADRACE_TRY(spec.calls, calls_of(in.getCalls()));
+  spec.start_column = in.getStartColumn();
+  spec.end_column = in.getEndColumn();
+  spec.is_processing_time = in.getIsProcessingTime();
+  spec.time_zone = string_of(in.getTimeZone());
+  return operator_spec(std::move(spec));
+}
+
+result<operator_spec> session_group_of(schema::SessionGroupSpec::Reader in) {
+  session_group_spec spec;
+  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
+  HEADRACE_TRY(spec.calls, calls_of(in.getCalls()));
+  HEADRACE_TRY(spec.window, window_of(in.getWindow()));
+  spec.time_column = in.getTimeColumn();
+  return operator_spec(std::move(spec));
+}
+
+result<operator_spec> over_of(schema::OverSpec::Reader in) {
+  over_spec spec;
+  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
+  spec.time_column = in.getTimeColumn();
+  spec.is_rows = in.getIsRows();
+  spec.preceding = in.getPreceding();
+  HEADRACE_TRY(spec.calls, calls_of(in.getCalls()));
   return operator_spec(std::move(spec));
 }
 
@@ -462,6 +591,16 @@ result<operator_spec> spec_of(schema::OperatorNode::Spec::Reader in) {
     return timed_join_of(in.getTimedJoin());
   case kinds::LOOKUP_JOIN:
     return lookup_join_of(in.getLookupJoin());
+  case kinds::RANK:
+    return rank_of(in.getRank());
+  case kinds::WINDOW_TABLE:
+    return window_table_of(in.getWindowTable());
+  case kinds::WINDOW_GROUP:
+    return window_group_of(in.getWindowGroup());
+  case kinds::SESSION_GROUP:
+    return session_group_of(in.getSessionGroup());
+  case kinds::OVER:
+    return over_of(in.getOver());
   }
   return error(errc::malformed_message,
                "unknown kind of operator: " + std::to_string(static_cast<unsigned>(in.which())));

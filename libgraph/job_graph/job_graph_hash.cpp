@@ -46,6 +46,38 @@ void put_aggregation(byte_writer& out, const aggregation& aggregates) {
   aggregates.result_type.encode(out);
 }
 
+void put_order(byte_writer& out, const std::vector<order_column>& order) {
+  out.put_varint(order.size());
+  for (const auto& each : order) {
+    out.put(each.column);
+    out.put(static_cast<std::uint8_t>(each.is_descending));
+    out.put(static_cast<std::uint8_t>(each.nulls_first));
+  }
+}
+
+void put_window(byte_writer& out, const window_spec& window) {
+  out.put(window.kind);
+  out.put(window.size_ms);
+  out.put(window.slide_ms);
+  out.put(window.offset_ms);
+  out.put(window.allowed_lateness_ms);
+  // Left out where they say nothing, so that older graphs keep their hashes.
+  if (window.is_processing_time || !window.time_zone.empty()) {
+    out.put(static_cast<std::uint8_t>(window.is_processing_time));
+    out.put_bytes(window.time_zone);
+  }
+}
+
+void put_calls(byte_writer& out, const std::vector<group_aggregate_call>& calls) {
+  out.put_varint(calls.size());
+  for (const auto& call : calls) {
+    out.put_bytes(call.function);
+    put_columns(out, call.arguments);
+    out.put(call.filter);
+    out.put(static_cast<std::uint8_t>(call.is_distinct));
+  }
+}
+
 struct spec_hasher {
   byte_writer& out;
 
@@ -67,11 +99,7 @@ struct spec_hasher {
   }
   void operator()(const window_aggregate_spec& spec) {
     put_columns(out, spec.key_columns);
-    out.put(spec.window.kind);
-    out.put(spec.window.size_ms);
-    out.put(spec.window.slide_ms);
-    out.put(spec.window.offset_ms);
-    out.put(spec.window.allowed_lateness_ms);
+    put_window(out, spec.window);
     put_aggregation(out, spec.aggregates);
     out.put(spec.window_function.index);
     out.put(spec.late_side);
@@ -86,13 +114,7 @@ struct spec_hasher {
   }
   void operator()(const group_aggregate_spec& spec) {
     put_columns(out, spec.key_columns);
-    out.put_varint(spec.calls.size());
-    for (const auto& call : spec.calls) {
-      out.put_bytes(call.function);
-      put_columns(out, call.arguments);
-      out.put(call.filter);
-      out.put(static_cast<std::uint8_t>(call.is_distinct));
-    }
+    put_calls(out, spec.calls);
     out.put(static_cast<std::uint8_t>(spec.input_retracts));
     out.put(static_cast<std::uint8_t>(spec.emits_update_before));
     out.put(spec.state_ttl_ms);
@@ -125,6 +147,44 @@ struct spec_hasher {
       put_columns(out, *columns);
     put_expression(out, spec.condition);
     out.put_bytes(spec.time_zone);
+  }
+  void operator()(const rank_spec& spec) {
+    put_columns(out, spec.key_columns);
+    put_order(out, spec.order);
+    out.put(spec.first);
+    out.put(spec.last);
+    for (const bool flag :
+         {spec.prefers_latest, spec.outputs_rank, spec.input_retracts, spec.emits_update_before})
+      out.put(static_cast<std::uint8_t>(flag));
+    out.put(spec.state_ttl_ms);
+    out.put(spec.window_end_column);
+    out.put_bytes(spec.time_zone);
+  }
+  void operator()(const window_table_spec& spec) {
+    put_window(out, spec.window);
+    out.put(spec.time_column);
+    put_columns(out, spec.key_columns);
+  }
+  void operator()(const window_group_spec& spec) {
+    put_columns(out, spec.key_columns);
+    put_calls(out, spec.calls);
+    out.put(spec.start_column);
+    out.put(spec.end_column);
+    out.put(static_cast<std::uint8_t>(spec.is_processing_time));
+    out.put_bytes(spec.time_zone);
+  }
+  void operator()(const session_group_spec& spec) {
+    put_columns(out, spec.key_columns);
+    put_calls(out, spec.calls);
+    put_window(out, spec.window);
+    out.put(spec.time_column);
+  }
+  void operator()(const over_spec& spec) {
+    put_columns(out, spec.key_columns);
+    out.put(spec.time_column);
+    out.put(static_cast<std::uint8_t>(spec.is_rows));
+    out.put(spec.preceding);
+    put_calls(out, spec.calls);
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libgraph/connector/format.hpp"
+#include "libgraph/data/order_key.hpp"
 #include "libgraph/expression/expression.hpp"
 #include "libgraph/types/logical_type.hpp"
 
@@ -96,6 +97,8 @@ enum class window_kind : std::uint8_t {
   tumbling,
   sliding,
   end_of_stream, ///< one window a key, fired at the end of input
+  cumulating,    ///< from one start on, each a slide longer than the one before, up to the size
+  session,       ///< rows that come within `size_ms` of another one
 };
 struct window_spec {
   window_kind kind = window_kind::tumbling;
@@ -103,6 +106,8 @@ struct window_spec {
   std::int64_t slide_ms = 0;
   std::int64_t offset_ms = 0;
   std::int64_t allowed_lateness_ms = 0;
+  bool is_processing_time = false; ///< by the clock, not by the rows' time
+  std::string time_zone{};         ///< of the clocks that bounds are told by; empty: of instants
   friend bool operator==(const window_spec&, const window_spec&) = default;
 };
 struct window_aggregate_spec {
@@ -139,6 +144,62 @@ struct group_aggregate_spec {
   bool emits_update_before = true; ///< someone downstream needs -U
   std::int64_t state_ttl_ms = 0;   ///< 0: groups are kept for ever
   friend bool operator==(const group_aggregate_spec&, const group_aggregate_spec&) = default;
+};
+/// SQL's Top-N and deduplication: of each key the rows that have the ranks `first` to `last` in an
+/// order, as a changelog. The output has the input's columns, then perhaps the rank, a BIGINT.
+struct rank_spec {
+  static constexpr std::int64_t kept_ranks_max = 100'000; ///< rows of a key that are kept in order
+  std::vector<std::int32_t> key_columns; ///< at least one: a constant where there is one key
+  std::vector<order_column> order;       ///< empty: as the rows come
+  std::int64_t first = 1;                ///< from 1
+  std::int64_t last = 1;
+  bool prefers_latest = false;     ///< of equal rows the later is before the earlier
+  bool outputs_rank = false;       //
+  bool input_retracts = false;     ///< rows are taken back (-U, -D)
+  bool emits_update_before = true; ///< someone downstream needs -U
+  std::int64_t state_ttl_ms = 0;   ///< 0: rows are kept for ever
+  /// Of rows that carry their windows, the end, a key too: then the rows are given once, when the
+  /// window is over. -1: they are given as they come.
+  std::int32_t window_end_column = -1;
+  std::string time_zone{}; ///< as that of the windows
+  friend bool operator==(const rank_spec&, const rank_spec&) = default;
+};
+/// SQL's window functions over tables: each row once for each of its windows, with their start, end
+/// and last millisecond behind the input's columns. Sessions are of a key each, and over when the
+/// rows leave.
+struct window_table_spec {
+  window_spec window;
+  std::int32_t time_column = -1;         ///< not with processing time
+  std::vector<std::int32_t> key_columns; ///< of sessions; else none
+  friend bool operator==(const window_table_spec&, const window_table_spec&) = default;
+};
+/// SQL's GROUP BY over rows that carry their windows: a row a key and window, when that is over.
+/// The output has the keys, the results, and the window's start, end and last millisecond.
+struct window_group_spec {
+  std::vector<std::int32_t> key_columns; ///< with the bounds where calls need states of a key
+  std::vector<group_aggregate_call> calls;
+  std::int32_t start_column = -1; ///< of the window, TIMESTAMP(3)
+  std::int32_t end_column = -1;
+  bool is_processing_time = false;
+  std::string time_zone{}; ///< as that of the windows
+  friend bool operator==(const window_group_spec&, const window_group_spec&) = default;
+};
+/// The same over sessions, which the operator finds itself. For calls that can be merged.
+struct session_group_spec {
+  std::vector<std::int32_t> key_columns;
+  std::vector<group_aggregate_call> calls;
+  window_spec window;
+  std::int32_t time_column = -1; ///< not with processing time
+  friend bool operator==(const session_group_spec&, const session_group_spec&) = default;
+};
+/// SQL's OVER: a column a call behind the input's, over the rows of the same key up to each row.
+struct over_spec {
+  std::vector<std::int32_t> key_columns;
+  std::int32_t time_column = -1; ///< rows in its order, as the watermark passes; -1: as they come
+  bool is_rows = false;          ///< else with all rows of the same time
+  std::int64_t preceding = -1;   ///< rows, or milliseconds; -1: all that came before
+  std::vector<group_aggregate_call> calls;
+  friend bool operator==(const over_spec&, const over_spec&) = default;
 };
 struct sink_spec {
   connector_spec connector;
@@ -200,7 +261,8 @@ struct lookup_join_spec {
 using operator_spec =
     std::variant<source_spec, row_function_spec, filter_spec, project_spec, watermarks_spec,
                  keyed_process_spec, keyed_aggregate_spec, window_aggregate_spec, sink_spec,
-                 calc_spec, group_aggregate_spec, join_spec, timed_join_spec, lookup_join_spec>;
+                 calc_spec, group_aggregate_spec, join_spec, timed_join_spec, lookup_join_spec,
+                 rank_spec, window_table_spec, window_group_spec, session_group_spec, over_spec>;
 
 /// How many inputs an operator of this kind has: 0 (a source), 1 or 2.
 inline std::size_t input_count(const operator_spec& spec) {

@@ -15,7 +15,8 @@ class plain_sink final : public graph::sink, public graph::changelog_sink {
 public:
   using action = std::function<status(const graph::record_batch&)>;
   using start = std::function<result<action>(const graph::writer_context&)>;
-  explicit plain_sink(start begin) : begin_(std::move(begin)) {}
+  plain_sink(start begin, bool takes_update_before)
+      : begin_(std::move(begin)), takes_update_before_(takes_update_before) {}
 
   bool takes_changes() const override { return true; }
 
@@ -29,6 +30,7 @@ public:
   create_committer(graph::writer_context /*context*/) const override {
     return std::unique_ptr<graph::committer>();
   }
+  bool takes_update_before() const override { return takes_update_before_; }
 
 private:
   class writer final : public graph::sink_writer {
@@ -45,10 +47,11 @@ private:
     action act_;
   };
   start begin_;
+  bool takes_update_before_;
 };
 
-std::unique_ptr<graph::sink> make_plain(plain_sink::start begin) {
-  return std::make_unique<plain_sink>(std::move(begin));
+std::unique_ptr<graph::sink> make_plain(plain_sink::start begin, bool takes_update_before = true) {
+  return std::make_unique<plain_sink>(std::move(begin), takes_update_before);
 }
 
 constexpr std::array print_options{
@@ -116,7 +119,7 @@ result<std::unique_ptr<graph::sink>>
 make_blackhole_sink(const graph::connector_registry& /*registry*/, const graph::option_map& options,
                     graph::row_type_ptr /*type*/) {
   HEADRACE_CHECK(graph::option_set::parse("sink 'blackhole'", {}, options));
-  return make_plain([](const graph::writer_context&) -> result<plain_sink::action> {
+  const auto begin = [](const graph::writer_context&) -> result<plain_sink::action> {
     return plain_sink::action([sum = std::uint64_t{0}](const graph::record_batch& rows) mutable {
       for (const auto& values : rows.columns())
         sum += touch(*values);
@@ -124,7 +127,8 @@ make_blackhole_sink(const graph::connector_registry& /*registry*/, const graph::
       static_cast<void>(kept);
       return status();
     });
-  });
+  };
+  return make_plain(begin, false); // what goes is gone
 }
 
 } // namespace headrace::task

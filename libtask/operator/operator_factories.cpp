@@ -5,12 +5,17 @@
 #include "libtask/operator/join/lookup_join_operator.hpp"
 #include "libtask/operator/join/timed_join_operator.hpp"
 #include "libtask/operator/keyed_process_operator.hpp"
+#include "libtask/operator/over/over_operator.hpp"
+#include "libtask/operator/rank/rank_operator.hpp"
 #include "libtask/operator/row_operators.hpp"
 #include "libtask/operator/sink_operator.hpp"
 #include "libtask/operator/source_operator.hpp"
 #include "libtask/operator/stream_operator.hpp"
 #include "libtask/operator/watermarks_operator.hpp"
+#include "libtask/operator/window/session_group_operator.hpp"
 #include "libtask/operator/window/window_aggregate_operator.hpp"
+#include "libtask/operator/window/window_group_operator.hpp"
+#include "libtask/operator/window/window_table_operator.hpp"
 
 namespace headrace::task {
 
@@ -38,6 +43,11 @@ operator_factories make_operator_factories() {
   all.add<graph::join_spec>(make_join_operator);
   all.add<graph::timed_join_spec>(make_timed_join_operator);
   all.add<graph::lookup_join_spec>(make_lookup_join_operator);
+  all.add<graph::rank_spec>(make_rank_operator);
+  all.add<graph::window_table_spec>(make_window_table_operator);
+  all.add<graph::window_group_spec>(make_window_group_operator);
+  all.add<graph::session_group_spec>(make_session_group_operator);
+  all.add<graph::over_spec>(make_over_operator);
   return all;
 }
 

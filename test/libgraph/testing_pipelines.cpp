@@ -125,7 +125,10 @@ job_graph full_job() {
                     "+02:00"});
   const auto keyed = p.partition(calculated, partitioner_kind::hash);
   const auto grouped = add("group", keyed, group_aggregate_spec{{0}, {}, true, false, 60'000});
-  const auto processed = add("process", p.partition(grouped, partitioner_kind::hash),
+  const auto ranked =
+      add("rank", p.partition(grouped, partitioner_kind::hash),
+          rank_spec{{0}, {{0, true, true}}, 2, 5, false, false, true, false, 70'000});
+  const auto processed = add("process", p.partition(ranked, partitioner_kind::hash),
                              keyed_process_spec{{0}, {0}}, {type, type});
   const auto summed = p.sum(processed);
   const auto windowed =
@@ -151,6 +154,63 @@ job_graph full_job() {
   job.slot_timeout_ms = 12;
   job.state_backend = "rocksdb";
   job.region_failover = false;
+  return job;
+}
+
+job_graph windowed_sql_job() {
+  pipeline program;
+  const auto time = logical_type::timestamp(3).not_null();
+  const std::vector<logical_type::field> rows{{"k", logical_type::bigint(), {}},
+                                              {"t", logical_type::timestamp(3), {}}};
+  const auto with = [](std::vector<logical_type::field> fields,
+                       const std::vector<logical_type::field>& more) {
+    fields.insert(fields.end(), more.begin(), more.end());
+    return logical_type::row(std::move(fields)).not_null();
+  };
+  const std::vector<logical_type::field> bounds{
+      {"s", time, {}}, {"e", time, {}}, {"w", logical_type::timestamp_ltz(3).not_null(), {}}};
+  const logical_type::field count{"c", logical_type::bigint().not_null(), {}};
+  const auto add = [&](const char* name, std::vector<std::int32_t> inputs, operator_spec spec,
+                       logical_type type) {
+    transformation node;
+    node.name = name;
+    node.inputs = std::move(inputs);
+    node.output_type = std::move(type);
+    node.call = operator_call{std::move(spec), {}};
+    return program.add(std::move(node));
+  };
+  const auto keyed = [&](std::int32_t input) {
+    transformation node;
+    node.name = "partition";
+    node.inputs = {input};
+    node.output_type = program.at(input).output_type;
+    node.call = partition_call{{partitioner_kind::hash, {0}, {}}};
+    return program.add(std::move(node));
+  };
+  const auto source = add("source", {}, source_spec{{"file", {}, {}}, {}}, with(rows, {}));
+  window_spec window{window_kind::cumulating, 60, 20, 5, 0};
+  window.time_zone = "Europe/Berlin";
+  const auto table = add("table", {source}, window_table_spec{window, 1, {}}, with(rows, bounds));
+  window_group_spec groups{{0}, {{"COUNT", {1}, -1, true}}, 2, 3, true, "Asia/Tokyo"};
+  add("groups", {keyed(table)}, groups, with({rows[0], count}, bounds));
+  rank_spec ranks;
+  ranks.key_columns = {0, 3};
+  ranks.order = {{1, true, true}};
+  ranks.window_end_column = 3;
+  ranks.time_zone = "Asia/Tokyo";
+  add("ranks", {keyed(table)}, ranks, with(rows, bounds));
+  window.kind = window_kind::session;
+  window.is_processing_time = true;
+  add("sessions", {keyed(source)}, session_group_spec{{0}, {{"COUNT", {}}}, window, -1},
+      with({rows[0], count}, bounds));
+  add("session rows", {keyed(source)}, window_table_spec{window, -1, {0}}, with(rows, bounds));
+  add("over", {keyed(source)},
+      over_spec{{0}, 1, true, 7, {{"ROW_NUMBER", {}}, {"SUM", {0}}, {"LAG", {1, 0}}}},
+      with(rows,
+           {count, {"s", logical_type::bigint(), {}}, {"l", logical_type::timestamp(3), {}}}));
+  auto job = build_job_graph(program, 2).value();
+  job.id = {1, 2};
+  job.name = "windows";
   return job;
 }
 

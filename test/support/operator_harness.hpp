@@ -16,8 +16,8 @@
 
 namespace headrace::testing {
 
-/// Runs one operator with keyed state, and keeps what it emits. Fails the process on a
-/// failed call, except of those that give a status.
+/// Runs one operator with keyed state, in one subtask until `restart`, and keeps what it emits.
+/// Fails the process on a failed call, except of those that give a status.
 class operator_harness {
 public:
   using maker = std::function<result<std::unique_ptr<task::stream_operator>>(
@@ -31,6 +31,12 @@ public:
   status push(const graph::record_batch& rows);
   status advance(std::int64_t watermark_ms);
   status end_input();
+  /// The clock has come to `next_processing_time_ms`, where that is wanted.
+  status tick();
+  /// Stores the keyed state (of the backend's own form, or canonical) and goes on from it, on any
+  /// backend, in several subtasks: each has a part of the key groups and gets the rows of its own.
+  void restart(std::int32_t parallelism, std::string_view backend,
+               std::vector<std::int32_t> key_columns, state::snapshot_kind kind);
   /// The rows one `drain` may emit from now on.
   void set_budget(std::size_t rows_max) { budget_.rows_max = rows_max; }
   /// Drains that were needed since the last call, counting the one that said done.
@@ -45,9 +51,18 @@ public:
 private:
   class output;
   class services;
-  status drain();
+  struct subtask {
+    std::unique_ptr<state::keyed_backend> keyed;
+    std::unique_ptr<task::stream_operator> made;
+  };
+  void open(std::int32_t parallelism, std::string_view backend,
+            const std::vector<state::keyed_state_handle>& stored);
+  status drain(subtask& of);
+  template <class Give>
+  status each(const Give& give);
 
   graph::operator_node node_;
+  maker make_;
   manual_clock clock_;
   testing_file_system files_;
   scratch_directory scratch_;
@@ -56,8 +71,10 @@ private:
   std::unique_ptr<services> services_;
   std::unique_ptr<task::operator_context> context_;
   std::unique_ptr<state::state_backend> backends_;
-  std::unique_ptr<state::keyed_backend> keyed_;
-  std::unique_ptr<task::stream_operator> operator_;
+  std::vector<subtask> subtasks_;
+  std::vector<std::int32_t> key_columns_; ///< with several subtasks
+  int opened_ = 0;
+  std::int64_t watermark_ms_ = graph::watermark::none;
   task::drain_budget budget_;
   int drains_ = 0;
   std::vector<graph::record_batch> main_;

@@ -1,9 +1,7 @@
 #include "libtask/operator/aggregate/group_aggregate_operator.hpp"
 
-#include "libtask/operator/aggregate/group_cells.hpp"
-#include "libtask/operator/aggregate/group_values.hpp"
+#include "libtask/operator/aggregate/group_calls.hpp"
 #include "libgraph/data/batch_builder.hpp"
-#include "libgraph/kernel/compare.hpp"
 
 #include <cstring>
 #include <numeric>
@@ -32,22 +30,14 @@ constexpr std::size_t written_at = 8;
 class group_aggregate_operator final : public stream_operator {
 public:
   group_aggregate_operator(const graph::operator_node& node, const operator_context& context)
-      : spec_(std::get<graph::group_aggregate_spec>(node.spec)), input_(node.input_types.front()),
-        schema_(input_, spec_.key_columns),
+      : spec_(std::get<graph::group_aggregate_spec>(node.spec)),
+        schema_(node.input_types.front(), spec_.key_columns),
         keys_(schema_, static_cast<std::int32_t>(context.max_parallelism)), time_(context.time),
-        out_(std::make_shared<const graph::logical_type>(node.output_type), context.memory) {
-    for (std::size_t i = 0; i < spec_.calls.size(); ++i) {
-      const auto& call = spec_.calls[i];
-      const auto& result = node.output_type.child(spec_.key_columns.size() + i);
-      results_.push_back({});
-      if (group_cells::holds(call, input_, spec_.input_retracts))
-        results_.back().cell = static_cast<std::int32_t>(cells_.add(call, input_, result));
-      else
-        results_.back().value_type = result;
-    }
-  }
+        calls_(spec_.calls, node.input_types.front(), node.output_type, spec_.key_columns.size(),
+               spec_.input_retracts),
+        out_(std::make_shared<const graph::logical_type>(node.output_type), context.memory) {}
 
-  std::size_t fixed_bytes() const { return cells_.fixed_bytes(); }
+  std::size_t fixed_bytes() const { return calls_.fixed_bytes(); }
   std::optional<state::key_schema> key_schema() const override { return schema_; }
 
   status open(const operator_states& states) override {
@@ -55,11 +45,10 @@ public:
     state::state_description wanted;
     wanted.name = "groups";
     wanted.value_type = graph::logical_type::bytes();
-    wanted.layout = state::value_layout::fixed(cells_.fixed_bytes());
+    wanted.layout = state::value_layout::fixed(calls_.fixed_bytes());
     HEADRACE_TRY(groups_, backend_->open_table(wanted));
     piece_.emplace(groups_->make_piece());
-    for (std::size_t i = 0; i < spec_.calls.size(); ++i)
-      open_states(i);
+    calls_.open(*backend_, spec_.state_ttl_ms);
     return {};
   }
 
@@ -70,8 +59,7 @@ public:
     rows_.resize(rows.size());
     for (std::size_t i = 0; i < rows_.size(); ++i)
       rows_[i] = rows.row_at(i);
-    if (has_states_)
-      take_into_states();
+    calls_.take_into_states(in_, rows_, keys_);
     HEADRACE_CHECK(groups_->locate(keys_, rows_, 0, state::access::insert, found_));
     for (std::size_t i = 0; i < rows_.size(); ++i)
       take(i);
@@ -93,16 +81,6 @@ public:
   }
 
 private:
-  /// Where the results of a call come from: a cell of the group, or a state of its own.
-  struct call_result {
-    std::int32_t cell = -1;
-    graph::logical_type value_type = graph::logical_type::null();
-    std::optional<distinct_counter> distinct;
-    std::unique_ptr<group_value> value;
-    std::vector<std::uint8_t> counts; ///< by row: whether the call takes it
-    graph::column_ptr before;         ///< by row, of a value
-    graph::column_ptr after;
-  };
   /// A row that leaves: the key of a row of the input, and the results before or after it.
   struct change {
     std::uint32_t index = 0; ///< of `rows_`
@@ -111,101 +89,32 @@ private:
     std::size_t copy = 0; ///< in `copies_`
   };
 
-  bool is_retracted(std::size_t index) const {
-    if (in_.kinds() == nullptr)
-      return false;
-    const auto kind = in_.kinds()[rows_[index]];
-    return kind == row_kind::update_before || kind == row_kind::delete_;
-  }
-  bool passes_filter(const graph::group_aggregate_call& call, std::uint32_t row) const {
-    if (call.filter < 0)
-      return true;
-    const auto& flags = in_.at(static_cast<std::size_t>(call.filter));
-    return !flags.is_null(row) && flags.values<std::uint8_t>()[row] != 0;
-  }
-
-  void open_states(std::size_t index) {
-    const auto& call = spec_.calls[index];
-    auto& to = results_[index];
-    auto name = std::to_string(index) + "-" + call.function;
-    for (const auto column : call.arguments)
-      name += "-" + input_.child(static_cast<std::size_t>(column)).nullable().to_sql();
-    name.resize(std::min<std::size_t>(name.size(), 200));
-    if (call.is_distinct && !call.arguments.empty())
-      to.distinct.emplace(*backend_, name + "-distinct", call.arguments[0], spec_.state_ttl_ms,
-                          takes_nulls(call));
-    if (to.cell < 0)
-      to.value =
-          make_group_value(call, input_, spec_.input_retracts, *backend_, name, spec_.state_ttl_ms);
-    has_states_ |= to.distinct.has_value() || to.value != nullptr;
-  }
-
-  /// What needs states of the current key, row by row; pointers into the groups do not outlive it.
-  void take_into_states() {
-    std::vector<std::pair<graph::column_builder, graph::column_builder>> built;
-    for (auto& each : results_) {
-      each.counts.assign(rows_.size(), 1);
-      built.emplace_back(graph::column_builder(each.value_type.nullable()),
-                         graph::column_builder(each.value_type.nullable()));
-    }
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      const auto row = rows_[i];
-      const bool retracts = is_retracted(i);
-      backend_->set_current_key(keys_, row);
-      for (std::size_t k = 0; k < results_.size(); ++k) {
-        auto& to = results_[k];
-        bool counts = passes_filter(spec_.calls[k], row);
-        if (counts && to.distinct)
-          counts = to.distinct->take(in_, row, retracts);
-        to.counts[i] = counts ? 1 : 0;
-        if (to.value == nullptr)
-          continue;
-        auto& [before, after] = built[k];
-        if (counts)
-          to.value->take(in_, row, retracts, before, after);
-        else
-          to.value->pass(before, after);
-      }
-    }
-    for (std::size_t k = 0; k < results_.size(); ++k)
-      if (results_[k].value != nullptr) {
-        results_[k].before = built[k].first.finish();
-        results_[k].after = built[k].second.finish();
-      }
-  }
-
   void take(std::size_t index) {
     auto* group = found_.values[index];
     auto count = word_at(group, rows_at);
     if (count > 0 && spec_.state_ttl_ms > 0 &&
         now_ms_ - word_at(group, written_at) >= spec_.state_ttl_ms) {
-      std::memset(group, 0, cells_.fixed_bytes());
+      std::memset(group, 0, calls_.fixed_bytes());
       count = 0;
     }
-    const bool retracts = is_retracted(index);
+    const bool retracts = is_retracted(in_, rows_[index]);
     if (retracts && count == 0)
       return;
     const auto before = copy(group);
-    const auto row = rows_[index];
-    for (std::size_t k = 0; k < results_.size(); ++k) {
-      const auto& to = results_[k];
-      if (to.cell >= 0 &&
-          (has_states_ ? to.counts[index] != 0 : passes_filter(spec_.calls[k], row)))
-        cells_.take(static_cast<std::size_t>(to.cell), in_, row, retracts, group);
-    }
+    calls_.take(index, in_, rows_[index], group);
     set_word(group, rows_at, retracts ? count - 1 : count + 1);
     set_word(group, written_at, spec_.state_ttl_ms > 0 ? now_ms_ : 0);
     const auto place = static_cast<std::uint32_t>(index);
     if (retracts && count == 1) {
       changes_.push_back({place, row_kind::delete_, true, before});
-      std::memset(group, 0, cells_.fixed_bytes());
+      std::memset(group, 0, calls_.fixed_bytes());
       return;
     }
     if (count == 0) {
       changes_.push_back({place, row_kind::insert, false, copy(group)});
       return;
     }
-    if (spec_.state_ttl_ms == 0 && !has_changed(index, copies_.data() + before, group)) {
+    if (spec_.state_ttl_ms == 0 && !calls_.has_changed(index, copies_.data() + before, group)) {
       copies_.resize(before);
       return;
     }
@@ -216,21 +125,8 @@ private:
 
   std::size_t copy(const std::byte* group) {
     const auto at = copies_.size();
-    copies_.insert(copies_.end(), group, group + cells_.fixed_bytes());
+    copies_.insert(copies_.end(), group, group + calls_.fixed_bytes());
     return at;
-  }
-
-  bool has_changed(std::size_t index, const std::byte* before, const std::byte* after) const {
-    for (const auto& each : results_) {
-      if (each.cell >= 0) {
-        const auto cell = static_cast<std::size_t>(each.cell);
-        if (!(cells_.result(cell, before) == cells_.result(cell, after)))
-          return true;
-      } else if (!graph::are_equal_keys(*each.before, index, *each.after, index)) {
-        return true;
-      }
-    }
-    return false;
   }
 
   /// Appends the changes to the output, a column at a time.
@@ -241,22 +137,10 @@ private:
     const auto keys = spec_.key_columns.size();
     for (std::size_t k = 0; k < keys; ++k)
       out_.column(k).append_from(in_.at(static_cast<std::size_t>(spec_.key_columns[k])), key_rows_);
-    for (std::size_t k = 0; k < results_.size(); ++k) {
-      const auto& from = results_[k];
-      auto& to = out_.column(keys + k);
-      for (const auto& each : changes_) {
-        if (from.cell >= 0) {
-          const auto cell = static_cast<std::size_t>(from.cell);
-          cells_.append(cell, cells_.result(cell, copies_.data() + each.copy), to);
-          continue;
-        }
-        const auto& source = each.is_before ? *from.before : *from.after;
-        if (source.is_null(each.index))
-          to.append_null();
-        else
-          to.append_from(source, each.index);
-      }
-    }
+    for (std::size_t k = 0; k < calls_.size(); ++k)
+      for (const auto& each : changes_)
+        calls_.append(k, each.index, each.is_before, copies_.data() + each.copy,
+                      out_.column(keys + k));
     for (const auto& each : changes_)
       out_.end_row(each.kind);
     changes_.clear();
@@ -286,13 +170,10 @@ private:
   }
 
   graph::group_aggregate_spec spec_;
-  graph::logical_type input_;
   state::key_schema schema_;
   state::key_batch keys_;
   const headrace::clock& time_;
-  group_cells cells_;
-  std::vector<call_result> results_;
-  bool has_states_ = false;
+  group_calls calls_;
   state::keyed_backend* backend_ = nullptr;
   state::keyed_table* groups_ = nullptr;
   graph::batch_builder out_;

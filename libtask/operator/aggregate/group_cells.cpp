@@ -32,6 +32,12 @@ void store(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof(value));
 }
 
+__extension__ using uint128 = unsigned __int128;
+
+void add_wrapping(std::byte* to, int128 by) {
+  store(to, static_cast<int128>(static_cast<uint128>(load<int128>(to)) + static_cast<uint128>(by)));
+}
+
 bool is_real(const logical_type& type) {
   return type.root() == type_root::float_ || type.root() == type_root::double_;
 }
@@ -121,10 +127,8 @@ void group_cells::take(std::size_t index, const graph::record_batch& in, std::ui
       const auto by = real_at(values, row);
       store(at, load<double>(at) + (is_retracted ? -by : by));
     } else {
-      __extension__ using uint128 = unsigned __int128;
-      const auto by = static_cast<uint128>(whole_at(values, row));
-      const auto sum = static_cast<uint128>(load<int128>(at));
-      store(at, static_cast<int128>(is_retracted ? sum - by : sum + by));
+      const auto by = whole_at(values, row);
+      add_wrapping(at, is_retracted ? static_cast<int128>(-static_cast<uint128>(by)) : by);
     }
     return;
   case kind::spread: {
@@ -149,6 +153,51 @@ void group_cells::take(std::size_t index, const graph::record_batch& in, std::ui
     if (count == 0 || (to.what == kind::least ? order < 0 : order > 0))
       store(at, given);
   }
+  }
+}
+
+void group_cells::merge(const std::byte* from, std::byte* into) const {
+  store(into, load<std::int64_t>(into) + load<std::int64_t>(from));
+  for (const auto& each : cells_) {
+    const auto* given = from + each.offset;
+    auto* at = into + each.offset;
+    const auto count = load<std::int64_t>(given);
+    const auto before = load<std::int64_t>(at);
+    store(at, before + count);
+    if (each.what == kind::count || count == 0)
+      continue;
+    given += count_bytes;
+    at += count_bytes;
+    const auto take = [&] { store(at, load<int128>(given)); };
+    switch (each.what) {
+    case kind::sum:
+    case kind::average:
+      if (each.is_real)
+        store(at, load<double>(at) + load<double>(given));
+      else
+        add_wrapping(at, load<int128>(given));
+      break;
+    case kind::spread:
+      store(at, load<double>(at) + load<double>(given));
+      store(at + sizeof(double),
+            load<double>(at + sizeof(double)) + load<double>(given + sizeof(double)));
+      break;
+    case kind::first:
+      if (before == 0)
+        take();
+      break;
+    case kind::last:
+      take();
+      break;
+    default: {
+      const auto kept = load<int128>(at);
+      const auto other = load<int128>(given);
+      const int order = each.is_real ? graph::compare_fixed(real_of(other), real_of(kept))
+                                     : graph::compare_fixed(other, kept);
+      if (before == 0 || (each.what == kind::least ? order < 0 : order > 0))
+        take();
+    }
+    }
   }
 }
 

@@ -43,6 +43,8 @@ public:
   /// Takes a row in, or back.
   void take(std::size_t cell, const graph::record_batch& in, std::uint32_t row, bool is_retracted,
             std::byte* group) const;
+  /// Adds all of a group, its number of rows among them, to one whose rows came before.
+  void merge(const std::byte* from, std::byte* into) const;
   value result(std::size_t cell, const std::byte* group) const;
   void append(std::size_t cell, const value& from, graph::column_builder& to) const;
 

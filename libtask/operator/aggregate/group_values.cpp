@@ -106,6 +106,15 @@ public:
     append(before);
     append(after);
   }
+  void tell(column_builder& to) override {
+    load();
+    append(to);
+  }
+  void clear() override {
+    best_->clear();
+    if (counts_ != nullptr)
+      counts_->clear();
+  }
 
 private:
   void load() {
@@ -219,6 +228,11 @@ public:
     append(before);
     append(after);
   }
+  void tell(column_builder& to) override {
+    load();
+    append(to);
+  }
+  void clear() override { state_->clear(); }
 
 private:
   static constexpr char null_mark = 0;

@@ -19,6 +19,7 @@ public:
   /// Whether the value came for the first time, or (taken back) for the last. NULL never does,
   /// unless it is counted as a value.
   bool take(const graph::record_batch& in, std::uint32_t row, bool is_retracted);
+  void clear() { counts_->clear(); }
 
 private:
   graph::map_access* counts_;
@@ -40,6 +41,9 @@ public:
                     graph::column_builder& before, graph::column_builder& after) = 0;
   /// For a row that is not counted: the result as it is.
   virtual void pass(graph::column_builder& before, graph::column_builder& after) = 0;
+  /// Appends the result as it is.
+  virtual void tell(graph::column_builder& to) = 0;
+  virtual void clear() = 0;
 };
 
 /// MIN and MAX with all values (over rows that are taken back) or of texts, FIRST_VALUE,

@@ -36,15 +36,16 @@ TEST_CASE("a job graph comes back as it went") {
 }
 
 TEST_CASE("a vertex comes back as it went") {
-  for (const auto& vertex : full_job().vertices) {
-    message_builder<schema::JobVertex> out;
-    encode(vertex, *out);
+  for (const auto& job : {full_job(), windowed_sql_job()})
+    for (const auto& vertex : job.vertices) {
+      message_builder<schema::JobVertex> out;
+      encode(vertex, *out);
 
-    const auto back = decode_vertex(*out.finish().view());
+      const auto back = decode_vertex(*out.finish().view());
 
-    REQUIRE(back);
-    CHECK(*back == vertex);
-  }
+      REQUIRE(back);
+      CHECK(*back == vertex);
+    }
 }
 
 TEST_CASE("an unknown enumerator is an error that says which") {

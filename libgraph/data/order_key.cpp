@@ -1,0 +1,137 @@
+#include "libgraph/data/order_key.hpp"
+
+#include "libgraph/data/fixed_width.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+namespace headrace::graph {
+namespace {
+
+__extension__ using uint128 = unsigned __int128;
+
+template <std::size_t Bytes>
+struct unsigned_of;
+template <>
+struct unsigned_of<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct unsigned_of<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct unsigned_of<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct unsigned_of<8> {
+  using type = std::uint64_t;
+};
+template <>
+struct unsigned_of<16> {
+  using type = uint128;
+};
+
+/// The value's bits as an unsigned number of the same order.
+template <class T>
+auto ordered_bits(T value) {
+  using bits_type = typename unsigned_of<sizeof(T)>::type;
+  constexpr auto top = static_cast<bits_type>(bits_type{1} << (sizeof(T) * 8U - 1U));
+  const T canonical = canonical_key(value);
+  bits_type bits{};
+  std::memcpy(&bits, &canonical, sizeof(T));
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<bits_type>((bits & top) != 0 ? ~bits : bits | top);
+  else if constexpr (std::is_same_v<T, std::uint8_t>)
+    return bits; // a boolean
+  else
+    return static_cast<bits_type>(bits ^ top);
+}
+
+template <class Bits>
+char* put_big_endian(Bits bits, char* to) {
+  for (std::size_t i = 0; i < sizeof(Bits); ++i)
+    to[i] = static_cast<char>(static_cast<std::uint8_t>(bits >> (8U * (sizeof(Bits) - 1U - i))));
+  return to + sizeof(Bits);
+}
+
+char* put_text(std::string_view text, char* to) {
+  for (const char each : text) {
+    *to++ = each;
+    if (each == 0)
+      *to++ = static_cast<char>(0xFF);
+  }
+  *to++ = 0;
+  *to++ = 0;
+  return to;
+}
+
+std::size_t text_bytes(std::string_view text) {
+  return text.size() + static_cast<std::size_t>(std::count(text.begin(), text.end(), '\0')) + 2;
+}
+
+void turn(char* from, const char* end) {
+  for (; from != end; ++from)
+    *from = static_cast<char>(~static_cast<unsigned char>(*from));
+}
+
+void add_sizes(const record_batch& rows, const column& values, std::size_t* sizes) {
+  const auto width = static_cast<std::size_t>(values.type().width_bytes());
+  const bool is_text = values.type().physical() == physical_type::string;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = rows.row_at(i);
+    if (values.is_null(row))
+      sizes[i] += 1;
+    else
+      sizes[i] += 1 + (is_text ? text_bytes(values.string_at(row)) : width);
+  }
+}
+
+void put_column(const record_batch& rows, const column& values, const order_column& how,
+                char* bytes, std::size_t* ends) {
+  const char null_mark = how.nulls_first ? 0 : 2;
+  const auto put_all = [&](auto put_value) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto row = rows.row_at(i);
+      char* to = bytes + ends[i];
+      if (values.is_null(row)) {
+        *to++ = null_mark;
+      } else {
+        *to++ = 1;
+        char* end = put_value(row, to);
+        if (how.is_descending)
+          turn(to, end);
+        to = end;
+      }
+      ends[i] = static_cast<std::size_t>(to - bytes);
+    }
+  };
+  visit_fixed_width(values.type().physical(), [&]<class T>(std::type_identity<T>) {
+    put_all([numbers = values.values<T>()](std::size_t row, char* to) {
+      return put_big_endian(ordered_bits(numbers[row]), to);
+    });
+  });
+  if (values.type().physical() == physical_type::string)
+    put_all([&](std::size_t row, char* to) { return put_text(values.string_at(row), to); });
+}
+
+} // namespace
+
+void encode_order_keys(const record_batch& rows, std::span<const order_column> order,
+                       encoded_keys& out) {
+  out.offsets.assign(rows.size() + 1, 0);
+  auto* sizes = out.offsets.data() + 1;
+  for (const auto& each : order)
+    add_sizes(rows, rows.at(static_cast<std::size_t>(each.column)), sizes);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    sizes[i] += out.offsets[i];
+  out.bytes.resize(out.offsets.back());
+  std::vector<std::size_t> ends(out.offsets.begin(), out.offsets.end() - 1);
+  for (const auto& each : order)
+    put_column(rows, rows.at(static_cast<std::size_t>(each.column)), each, out.bytes.data(),
+               ends.data());
+}
+
+} // namespace headrace::graph

@@ -1,0 +1,263 @@
+#include "libtask/operator/over/over_calls.hpp"
+
+#include "libgraph/kernel/compare.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace headrace::task {
+namespace {
+
+std::int64_t word_at(const std::byte* from) {
+  std::int64_t out = 0;
+  std::memcpy(&out, from, sizeof(out));
+  return out;
+}
+
+std::int64_t integer_at(const graph::column& values, std::size_t row) {
+  switch (values.type().width_bytes()) {
+  case 1:
+    return values.values<std::int8_t>()[row];
+  case 2:
+    return values.values<std::int16_t>()[row];
+  case 4:
+    return values.values<std::int32_t>()[row];
+  default:
+    return values.values<std::int64_t>()[row];
+  }
+}
+
+} // namespace
+
+over_calls::over_calls(const graph::over_spec& spec, const graph::logical_type& input,
+                       const graph::logical_type& output)
+    : spec_(spec), has_peers_(!spec.is_rows && spec.time_column >= 0) {
+  const auto width = input.child_count();
+  for (std::size_t i = 0; i < spec.calls.size(); ++i) {
+    const auto& from = spec.calls[i];
+    const auto& name = from.function;
+    call made(graph::column_builder(output.child(width + i)));
+    made.what = name == "MIN"           ? kind::least
+                : name == "MAX"         ? kind::greatest
+                : name == "FIRST_VALUE" ? kind::first
+                : name == "LAST_VALUE"  ? kind::last
+                : name == "LAG"         ? kind::lag
+                : name == "ROW_NUMBER"  ? kind::row_number
+                : name == "RANK"        ? kind::rank
+                : name == "DENSE_RANK"  ? kind::dense_rank
+                                        : kind::cell;
+    if (!from.arguments.empty())
+      made.column = static_cast<std::size_t>(from.arguments[0]);
+    if (made.what == kind::cell)
+      made.cell = cells_.add(from, input, output.child(width + i));
+    if (made.what == kind::lag && from.arguments.size() > 1)
+      made.offset = from.arguments[1];
+    if (made.what == kind::lag && from.arguments.size() > 2)
+      made.otherwise = from.arguments[2];
+    calls_.push_back(std::move(made));
+  }
+  group_.resize(cells_.fixed_bytes());
+  ignored_.resize(cells_.fixed_bytes());
+}
+
+void over_calls::begin(call& of) {
+  of.queue.clear();
+  of.queue_at = 0;
+  of.place = nothing;
+}
+
+void over_calls::enter(const graph::record_batch& rows, std::uint32_t row, std::byte* group) {
+  for (auto& each : calls_) {
+    if (each.what == kind::cell) {
+      cells_.take(each.cell, rows, row, false, group);
+      continue;
+    }
+    if (each.what > kind::last || rows.at(each.column).is_null(row))
+      continue;
+    const auto& values = rows.at(each.column);
+    if (each.what == kind::last) {
+      each.place = row;
+      continue;
+    }
+    if (each.what == kind::first) {
+      if (each.place == nothing)
+        each.place = row;
+      continue;
+    }
+    // What is not better than a later row is never the best again.
+    const int sign = each.what == kind::least ? 1 : -1;
+    while (each.queue.size() > each.queue_at &&
+           graph::compare_values(values, each.queue.back(), values, row) * sign >= 0)
+      each.queue.pop_back();
+    // Of an unbounded window none leaves: the best alone is needed.
+    if (is_bounded() || each.queue.size() == each.queue_at)
+      each.queue.push_back(row);
+  }
+}
+
+void over_calls::leave(const graph::record_batch& rows, std::uint32_t row, std::byte* group) {
+  for (auto& each : calls_) {
+    if (each.what == kind::cell)
+      cells_.take(each.cell, rows, row, true, group);
+    else if ((each.what == kind::least || each.what == kind::greatest) &&
+             each.queue_at < each.queue.size() && each.queue[each.queue_at] == row)
+      ++each.queue_at;
+  }
+}
+
+std::uint32_t over_calls::first_value(const graph::record_batch& rows, call& of, std::size_t low,
+                                      std::size_t high) {
+  const auto& values = rows.at(of.column);
+  if (of.place == nothing)
+    return nothing;
+  auto place = std::max<std::size_t>(of.place, low);
+  while (place < high && values.is_null(place))
+    ++place;
+  if (place == high)
+    return nothing;
+  of.place = static_cast<std::uint32_t>(place);
+  return of.place;
+}
+
+std::int64_t over_calls::lag_of(const graph::record_batch& rows, const call& of,
+                                std::uint32_t row) {
+  if (of.offset < 0)
+    return 1;
+  const auto& offsets = rows.at(static_cast<std::size_t>(of.offset));
+  return offsets.is_null(row) ? 1 : integer_at(offsets, row);
+}
+
+void over_calls::give(const graph::record_batch& rows, const over_segment& of, std::uint32_t row,
+                      std::size_t low, std::size_t high, const std::byte* group,
+                      std::int64_t number, std::int64_t rank, std::int64_t dense_rank) {
+  for (auto& each : calls_) {
+    switch (each.what) {
+    case kind::cell:
+      cells_.append(each.cell, cells_.result(each.cell, group), each.built);
+      break;
+    case kind::least:
+    case kind::greatest:
+      each.rows.push_back(each.queue_at < each.queue.size() ? each.queue[each.queue_at] : nothing);
+      break;
+    case kind::first:
+      each.rows.push_back(first_value(rows, each, low, high));
+      break;
+    case kind::last:
+      each.rows.push_back(each.place != nothing && each.place >= low ? each.place : nothing);
+      break;
+    case kind::lag: {
+      const auto back = lag_of(rows, each, row);
+      const bool is_there = back >= 0 && static_cast<std::size_t>(back) <= row - of.begin;
+      const bool is_default = !is_there && each.otherwise >= 0;
+      each.rows.push_back(is_there
+                              ? static_cast<std::uint32_t>(row - static_cast<std::size_t>(back))
+                          : is_default ? row
+                                       : nothing);
+      each.is_default.push_back(is_default ? 1 : 0);
+      break;
+    }
+    case kind::row_number:
+      each.built.append(number);
+      break;
+    case kind::rank:
+      each.built.append(rank);
+      break;
+    case kind::dense_rank:
+      each.built.append(dense_rank);
+      break;
+    }
+  }
+}
+
+void over_calls::compute(const graph::record_batch& rows, std::span<const std::int64_t> times_ms,
+                         const over_segment& of, std::byte* carried,
+                         std::vector<std::uint32_t>& keep) {
+  auto number = word_at(carried);
+  auto groups = word_at(carried + sizeof(std::int64_t));
+  auto* group = carried + counters_bytes;
+  if (is_bounded()) { // its sums are those of the rows that are in it
+    std::fill(group_.begin(), group_.end(), std::byte{});
+    group = group_.data();
+  }
+  for (auto& each : calls_)
+    begin(each);
+  // The sums of an unbounded window have the rows that are carried already.
+  auto* entering = is_bounded() ? group : ignored_.data();
+  for (auto row = of.begin; row < of.first_new; ++row)
+    enter(rows, static_cast<std::uint32_t>(row), entering);
+  auto low = of.begin;
+  for (auto row = of.first_new; row < of.end;) {
+    auto end = row + 1;
+    while (has_peers_ && end < of.end && times_ms[end] == times_ms[row])
+      ++end;
+    for (auto each = row; each < end; ++each)
+      enter(rows, static_cast<std::uint32_t>(each), group);
+    ++groups;
+    const auto rank = number + 1;
+    for (auto each = row; each < end; ++each) {
+      if (is_bounded())
+        while (low < each &&
+               (spec_.is_rows ? static_cast<std::int64_t>(each - low) > spec_.preceding
+                              : times_ms[low] < times_ms[each] - spec_.preceding))
+          leave(rows, static_cast<std::uint32_t>(low++), group);
+      give(rows, of, static_cast<std::uint32_t>(each), low, end, group, ++number, rank, groups);
+    }
+    row = end;
+  }
+  std::memcpy(carried, &number, sizeof(number));
+  std::memcpy(carried + sizeof(number), &groups, sizeof(groups));
+  choose_kept(rows, times_ms, of, keep);
+}
+
+void over_calls::choose_kept(const graph::record_batch& rows,
+                             std::span<const std::int64_t> times_ms, const over_segment& of,
+                             std::vector<std::uint32_t>& keep) {
+  keep.clear();
+  std::size_t tail = of.end; // all rows from here on
+  if (is_bounded())
+    while (tail > of.begin &&
+           (spec_.is_rows ? static_cast<std::int64_t>(of.end - tail) < spec_.preceding
+                          : times_ms[tail - 1] >= times_ms[of.end - 1] - spec_.preceding))
+      --tail;
+  for (auto& each : calls_) {
+    if (each.what == kind::lag) {
+      const auto back =
+          std::max<std::int64_t>(lag_of(rows, each, static_cast<std::uint32_t>(of.end - 1)), 0);
+      const auto count = std::min<std::size_t>(static_cast<std::size_t>(back), of.end - of.begin);
+      tail = std::min(tail, of.end - count);
+    }
+    if (is_bounded() || each.what > kind::last || each.what == kind::cell)
+      continue;
+    const auto place =
+        each.what == kind::least || each.what == kind::greatest
+            ? (each.queue_at < each.queue.size() ? each.queue[each.queue_at] : nothing)
+            : each.place;
+    if (place != nothing)
+      keep.push_back(place);
+  }
+  std::erase_if(keep, [&](std::uint32_t row) { return row >= tail; });
+  std::sort(keep.begin(), keep.end());
+  keep.erase(std::unique(keep.begin(), keep.end()), keep.end());
+  for (auto row = tail; row < of.end; ++row)
+    keep.push_back(static_cast<std::uint32_t>(row));
+}
+
+graph::column_ptr over_calls::finish(std::size_t index, const graph::record_batch& rows) {
+  auto& from = calls_[index];
+  if (from.what == kind::cell || from.what >= kind::row_number)
+    return from.built.finish();
+  const auto& values = rows.at(from.column);
+  for (std::size_t i = 0; i < from.rows.size(); ++i) {
+    const bool is_default = !from.is_default.empty() && from.is_default[i] != 0;
+    const auto& source = is_default ? rows.at(static_cast<std::size_t>(from.otherwise)) : values;
+    if (from.rows[i] == nothing || source.is_null(from.rows[i]))
+      from.built.append_null();
+    else
+      from.built.append_from(source, from.rows[i]);
+  }
+  from.rows.clear();
+  from.is_default.clear();
+  return from.built.finish();
+}
+
+} // namespace headrace::task

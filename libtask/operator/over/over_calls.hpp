@@ -1,0 +1,99 @@
+#pragma once
+
+#include "libtask/operator/aggregate/group_cells.hpp"
+#include "libgraph/data/batch_builder.hpp"
+#include "libgraph/job_graph/job_graph.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace headrace::task {
+
+/// The rows of one key in a batch, in the order of time: those of [begin, first_new) had their
+/// results before and are still needed, those of [first_new, end) get theirs now.
+struct over_segment {
+  std::size_t begin = 0;
+  std::size_t first_new = 0;
+  std::size_t end = 0;
+};
+
+/// Computes SQL's functions with OVER for the rows of one key after another. Pure.
+///
+/// What a row's window needs of earlier rows is carried from one call to the next: some rows (of a
+/// bounded window those that are in it yet; else the ones that have the least value, the first, the
+/// last), and some bytes (the number of rows, and of an unbounded window its sums).
+class over_calls {
+public:
+  over_calls(const graph::over_spec& spec, const graph::logical_type& input,
+             const graph::logical_type& output);
+
+  /// Bytes that are carried for a key; zeros at first.
+  std::size_t carried_bytes() const { return counters_bytes + cells_.fixed_bytes(); }
+
+  /// Appends the results of a segment's new rows.
+  /// @param times_ms  of all rows of the batch
+  /// @param carried   of the key; changed
+  /// @param keep      replaced by the rows of the segment that are carried on, ascending
+  void compute(const graph::record_batch& rows, std::span<const std::int64_t> times_ms,
+               const over_segment& of, std::byte* carried, std::vector<std::uint32_t>& keep);
+  /// Gives the column of a call, with a value for each new row since the last time. `rows` are
+  /// those of all calls of `compute` since then.
+  graph::column_ptr finish(std::size_t call, const graph::record_batch& rows);
+  std::size_t size() const { return calls_.size(); }
+
+private:
+  static constexpr std::size_t counters_bytes = 2 * sizeof(std::int64_t);
+  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
+
+  enum class kind : std::uint8_t {
+    cell,       ///< a sum, a count, …
+    least,      ///< the rest names a row whose value is the result
+    greatest,   //
+    first,      //
+    last,       //
+    lag,        //
+    row_number, ///< counters
+    rank,
+    dense_rank,
+  };
+  struct call {
+    explicit call(graph::column_builder to) : built(std::move(to)) {}
+    kind what = kind::cell;
+    std::size_t cell = 0;
+    std::size_t column = 0;
+    std::int32_t offset = -1;    ///< of LAG: a column of numbers; -1: 1
+    std::int32_t otherwise = -1; ///< of LAG: a column for rows that have none before them
+    graph::column_builder built;
+    std::vector<std::uint32_t> rows;      ///< results as rows of the batch
+    std::vector<std::uint8_t> is_default; ///< of LAG, by result
+    std::vector<std::uint32_t> queue;     ///< of least and greatest: candidates, the best first
+    std::size_t queue_at = 0;
+    std::uint32_t place = nothing; ///< of first and last
+  };
+
+  bool is_bounded() const { return spec_.preceding >= 0; }
+  static void begin(call& of);
+  /// A row comes into the window, or leaves it.
+  void enter(const graph::record_batch& rows, std::uint32_t row, std::byte* group);
+  void leave(const graph::record_batch& rows, std::uint32_t row, std::byte* group);
+  void give(const graph::record_batch& rows, const over_segment& of, std::uint32_t row,
+            std::size_t low, std::size_t high, const std::byte* group, std::int64_t number,
+            std::int64_t rank, std::int64_t dense_rank);
+  static std::uint32_t first_value(const graph::record_batch& rows, call& of, std::size_t low,
+                                   std::size_t high);
+  static std::int64_t lag_of(const graph::record_batch& rows, const call& of, std::uint32_t row);
+  void choose_kept(const graph::record_batch& rows, std::span<const std::int64_t> times_ms,
+                   const over_segment& of, std::vector<std::uint32_t>& keep);
+
+  graph::over_spec spec_;
+  bool has_peers_;
+  group_cells cells_;
+  std::vector<call> calls_;
+  std::vector<std::byte> group_; ///< of a bounded window
+  std::vector<std::byte> ignored_;
+};
+
+} // namespace headrace::task

@@ -1,0 +1,337 @@
+#include "libtask/operator/over/over_operator.hpp"
+
+#include "libtask/operator/over/over_calls.hpp"
+#include "libtask/operator/window/window_time.hpp"
+#include "libgraph/data/key_codec.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace headrace::task {
+namespace {
+
+constexpr unsigned bucket_bits = 10;
+/// Keys that fire at once.
+constexpr std::size_t keys_a_time = 64;
+
+/// A row as a state keeps it: its time (8 bytes), then its bytes with their length before them.
+struct kept_row {
+  std::int64_t time_ms = 0;
+  byte_view row;
+};
+
+void put_row(const kept_row& row, byte_string& out) {
+  byte_writer writer(out);
+  writer.put(row.time_ms);
+  writer.put_bytes(row.row);
+}
+
+class over_operator final : public stream_operator {
+public:
+  over_operator(const graph::operator_node& node, const operator_context& context)
+      : spec_(std::get<graph::over_spec>(node.spec)),
+        input_(std::make_shared<const graph::logical_type>(node.input_types.front())),
+        output_(std::make_shared<const graph::logical_type>(node.output_type)),
+        schema_(*input_, spec_.key_columns),
+        keys_(schema_, static_cast<std::int32_t>(context.max_parallelism)),
+        fired_keys_(schema_, static_cast<std::int32_t>(context.max_parallelism)),
+        time_(context.time), metrics_(context.metrics),
+        calls_(spec_, node.input_types.front(), node.output_type),
+        all_columns_(input_->child_count()), decoded_(input_, context.memory) {
+    std::iota(all_columns_.begin(), all_columns_.end(), 0);
+  }
+
+  std::optional<state::key_schema> key_schema() const override { return schema_; }
+
+  status open(const operator_states& states) override {
+    state::state_description wanted;
+    wanted.name = "carried";
+    wanted.value_type = graph::logical_type::bytes();
+    wanted.layout = state::value_layout::variable();
+    HEADRACE_TRY(carried_, states.keyed->open_table(wanted));
+    wanted.name = "waiting";
+    HEADRACE_TRY(waiting_, states.keyed->open_table(wanted));
+    piece_.emplace(waiting_->make_piece());
+    return {};
+  }
+
+  status add(std::int32_t /*input*/, const graph::record_batch& rows) override {
+    keys_.assign(rows, spec_.key_columns);
+    graph::encode_keys(rows, all_columns_, encoded_);
+    return is_of_rows() ? store(rows) : take_at_once(rows);
+  }
+
+  status advance(graph::watermark mark) override {
+    watermark_ms_ = mark.time_ms;
+    is_due_ = is_of_rows();
+    return {};
+  }
+
+  result<drain_result> drain(operator_output& out, const drain_budget& /*budget*/) override {
+    if (is_due_)
+      HEADRACE_CHECK(fire_some());
+    if (!fired_.empty())
+      HEADRACE_CHECK(emit(out));
+    return is_due_ ? drain_result::more : drain_result::done;
+  }
+
+private:
+  /// Rows of one key that get their results, in the order of time.
+  struct fired_key {
+    std::uint32_t key = 0; ///< of `fired_keys_`
+    std::vector<kept_row> rows;
+  };
+
+  bool is_of_rows() const { return spec_.time_column >= 0; }
+
+  status store(const graph::record_batch& rows) {
+    rows_.clear();
+    spaces_.clear();
+    places_.clear();
+    times_ms_.clear();
+    const auto& times = rows.at(static_cast<std::size_t>(spec_.time_column));
+    std::uint64_t late = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto row = rows.row_at(i);
+      const auto time = times.is_null(row) ? graph::watermark::none : millis_at(times, row);
+      if (time <= watermark_ms_) {
+        ++late;
+        continue;
+      }
+      rows_.push_back(row);
+      places_.push_back(i);
+      times_ms_.push_back(time);
+      spaces_.push_back(time >> bucket_bits);
+    }
+    if (late > 0)
+      metrics_.late_records.add(late);
+    if (rows_.empty())
+      return {};
+    HEADRACE_CHECK(waiting_->locate(keys_, rows_, spaces_, state::access::insert, found_));
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      changed_.clear();
+      put_row({times_ms_[i], encoded_[places_[i]]}, changed_);
+      HEADRACE_CHECK(waiting_->append(found_, i, changed_));
+    }
+    return waiting_->write_back(found_);
+  }
+
+  /// By processing time: rows of one key together, as they came.
+  status take_at_once(const graph::record_batch& rows) {
+    const auto now_ms = time_.wall_ms();
+    rows_.clear();
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      rows_.push_back(rows.row_at(i));
+    HEADRACE_CHECK(carried_->locate(keys_, rows_, 0, state::access::insert, found_));
+    places_.resize(rows_.size());
+    std::iota(places_.begin(), places_.end(), std::size_t{0});
+    std::stable_sort(places_.begin(), places_.end(), [&](std::size_t left, std::size_t right) {
+      return found_.tokens[left] < found_.tokens[right];
+    });
+    fired_keys_.clear();
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      const auto place = places_[i];
+      if (i == 0 || found_.tokens[place] != found_.tokens[places_[i - 1]]) {
+        fired_.push_back({static_cast<std::uint32_t>(fired_keys_.size()), {}});
+        fired_keys_.append(keys_.at(rows_[place]));
+      }
+      fired_.back().rows.push_back({now_ms, encoded_[place]});
+    }
+    return carried_->write_back(found_);
+  }
+
+  /// Takes the rows of some keys of the oldest second that are due.
+  status fire_some() {
+    if (!firing_) {
+      const auto first = waiting_->first_namespace();
+      if (!first || (*first << bucket_bits) > watermark_ms_) {
+        is_due_ = false;
+        return {};
+      }
+      firing_ = first;
+      cursor_ = {};
+    }
+    const bool is_whole = (((*firing_ + 1) << bucket_bits) - 1) <= watermark_ms_;
+    HEADRACE_CHECK(waiting_->scan(*firing_, cursor_, keys_a_time, *piece_));
+    bytes_.clear();
+    bytes_.reserve(piece_->size()); // views of them stay
+    fired_keys_.clear();
+    rows_.clear();
+    rest_.clear();
+    for (std::uint32_t i = 0; i < piece_->size(); ++i) {
+      bytes_.emplace_back(piece_->variable[i]);
+      fired_key due;
+      byte_string left;
+      HEADRACE_CHECK(split(bytes_.back(), due.rows, left));
+      if (due.rows.empty())
+        continue;
+      due.key = static_cast<std::uint32_t>(fired_keys_.size());
+      fired_keys_.append(piece_->keys.at(i));
+      fired_.push_back(std::move(due));
+      rows_.push_back(i);
+      rest_.push_back(std::move(left));
+    }
+    if (!is_whole)
+      HEADRACE_CHECK(keep_rest());
+    if (!cursor_.done)
+      return {};
+    if (is_whole)
+      HEADRACE_CHECK(waiting_->drop_namespace(*firing_));
+    else
+      is_due_ = false; // the rest of this second, and what is behind it, waits
+    firing_.reset();
+    return {};
+  }
+
+  /// Rows that the watermark has passed, in the order of time, and the others.
+  status split(const byte_string& from, std::vector<kept_row>& due, byte_string& left) const {
+    byte_reader in(from);
+    while (!in.at_end()) {
+      HEADRACE_TRY(const auto time, in.get<std::int64_t>());
+      HEADRACE_TRY(const auto row, in.get_bytes());
+      if (time <= watermark_ms_)
+        due.push_back({time, row});
+      else
+        put_row({time, row}, left);
+    }
+    std::stable_sort(due.begin(), due.end(), [](const kept_row& one, const kept_row& other) {
+      return one.time_ms < other.time_ms;
+    });
+    return {};
+  }
+
+  status keep_rest() {
+    HEADRACE_CHECK(waiting_->locate(piece_->keys, rows_, *firing_, state::access::update, found_));
+    erase_.clear();
+    for (std::uint32_t i = 0; i < rows_.size(); ++i) {
+      if (rest_[i].empty())
+        erase_.push_back(i);
+      else
+        HEADRACE_CHECK(waiting_->put(found_, i, rest_[i]));
+    }
+    HEADRACE_CHECK(waiting_->erase(found_, erase_));
+    return waiting_->write_back(found_);
+  }
+
+  /// Gives the results of the rows that were fired, and stores what later ones need.
+  status emit(operator_output& out) {
+    const auto fixed = calls_.carried_bytes();
+    rows_.resize(fired_.size());
+    std::iota(rows_.begin(), rows_.end(), 0U);
+    HEADRACE_CHECK(carried_->locate(fired_keys_, rows_, 0, state::access::insert, found_));
+    std::vector<byte_string> before;
+    std::vector<kept_row> all;
+    std::vector<over_segment> segments;
+    for (std::size_t i = 0; i < fired_.size(); ++i)
+      before.emplace_back(carried_->get(found_, i).value_or(byte_view()));
+    new_rows_.clear();
+    for (std::size_t i = 0; i < fired_.size(); ++i) {
+      over_segment segment;
+      segment.begin = all.size();
+      if (before[i].empty())
+        before[i].assign(fixed, '\0');
+      byte_reader in(byte_view(before[i]).substr(fixed));
+      while (!in.at_end()) {
+        HEADRACE_TRY(const auto time, in.get<std::int64_t>());
+        HEADRACE_TRY(const auto row, in.get_bytes());
+        all.push_back({time, row});
+      }
+      segment.first_new = all.size();
+      for (const auto& each : fired_[i].rows) {
+        new_rows_.push_back(static_cast<std::uint32_t>(all.size()));
+        all.push_back(each);
+      }
+      segment.end = all.size();
+      segments.push_back(segment);
+    }
+    HEADRACE_TRY(const auto rows, decoded(all));
+    for (std::size_t i = 0; i < segments.size(); ++i) {
+      changed_.assign(before[i], 0, fixed);
+      calls_.compute(rows, times_ms_, segments[i], reinterpret_cast<std::byte*>(changed_.data()),
+                     keep_);
+      for (const auto row : keep_)
+        put_row(all[row], changed_);
+      HEADRACE_CHECK(carried_->put(found_, i, changed_));
+    }
+    HEADRACE_CHECK(carried_->write_back(found_));
+    give(rows, out);
+    fired_.clear();
+    return {};
+  }
+
+  result<graph::record_batch> decoded(const std::vector<kept_row>& all) {
+    std::vector<byte_view> views;
+    times_ms_.clear();
+    for (const auto& each : all) {
+      views.push_back(each.row);
+      times_ms_.push_back(each.time_ms);
+    }
+    std::vector<graph::column_builder*> to;
+    for (std::size_t i = 0; i < all_columns_.size(); ++i)
+      to.push_back(&decoded_.column(i));
+    HEADRACE_CHECK(graph::decode_keys(views, to));
+    decoded_.end_rows(all.size());
+    return decoded_.finish();
+  }
+
+  void give(const graph::record_batch& rows, operator_output& out) {
+    std::vector<graph::column_ptr> columns;
+    for (std::size_t i = 0; i < all_columns_.size(); ++i) {
+      graph::column_builder picked(input_->child(i));
+      picked.append_from(rows.at(i), new_rows_);
+      columns.push_back(picked.finish());
+    }
+    for (std::size_t i = 0; i < calls_.size(); ++i)
+      columns.push_back(calls_.finish(i, rows));
+    auto times = graph::buffer::allocate(new_rows_.size() * sizeof(std::int64_t));
+    for (std::size_t i = 0; i < new_rows_.size(); ++i)
+      times->mutable_as<std::int64_t>()[i] = times_ms_[new_rows_[i]];
+    out.emit(graph::record_batch(output_, new_rows_.size(), std::move(columns))
+                 .with_timestamps(std::move(times)));
+  }
+
+  graph::over_spec spec_;
+  graph::row_type_ptr input_;
+  graph::row_type_ptr output_;
+  state::key_schema schema_;
+  state::key_batch keys_;
+  state::key_batch fired_keys_;
+  const headrace::clock& time_;
+  task_metrics& metrics_;
+  over_calls calls_;
+  std::vector<int> all_columns_;
+  graph::batch_builder decoded_;
+  state::keyed_table* carried_ = nullptr;
+  state::keyed_table* waiting_ = nullptr;
+  std::int64_t watermark_ms_ = graph::watermark::none;
+  bool is_due_ = false;
+  std::optional<state::state_namespace> firing_; ///< second
+  state::scan_cursor cursor_;
+  std::optional<state::scanned_rows> piece_;
+  std::vector<fired_key> fired_;
+  std::vector<byte_string> bytes_; ///< what rows of `fired_` lie in
+  // Kept for their memory.
+  state::located_rows found_;
+  graph::encoded_keys encoded_;
+  std::vector<std::uint32_t> rows_;
+  std::vector<std::size_t> places_;
+  std::vector<std::int64_t> times_ms_;
+  std::vector<state::state_namespace> spaces_;
+  std::vector<byte_string> rest_;
+  std::vector<std::uint32_t> erase_;
+  std::vector<std::uint32_t> new_rows_;
+  std::vector<std::uint32_t> keep_;
+  byte_string changed_;
+};
+
+} // namespace
+
+result<std::unique_ptr<stream_operator>> make_over_operator(const graph::operator_node& node,
+                                                            const operator_context& context) {
+  return std::unique_ptr<stream_operator>(std::make_unique<over_operator>(node, context));
+}
+
+} // namespace headrace::task

@@ -1,0 +1,58 @@
+#pragma once
+
+#include "libactors/base/bytes.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace headrace::task {
+
+/// Rows in an order, as the bytes that a state keeps of them: each has a key, whose bytes give the
+/// order, and itself as bytes. Keys may come several times. Read in place; changed by writing the
+/// whole anew. Entries are numbered from 0.
+///
+///     written at, ms (8 bytes) | count (4) | end of each entry, from the first one's begin (4
+///     each) entry: size of the key (4), key, row
+class row_list {
+public:
+  static constexpr std::size_t header_bytes = 12;
+
+  row_list() = default;
+  /// Bytes that `insert` and its kin wrote, or none: an empty list.
+  explicit row_list(byte_view bytes);
+
+  std::size_t size() const { return count_; }
+  bool is_empty() const { return count_ == 0; }
+  std::int64_t written_ms() const;
+  byte_view key(std::size_t index) const;
+  byte_view row(std::size_t index) const;
+  /// The first entry whose key is not less, or is greater; size() when there is none.
+  std::size_t lower_bound(byte_view key) const;
+  std::size_t upper_bound(byte_view key) const;
+  /// The first entry that is equal.
+  std::optional<std::size_t> find(byte_view key, byte_view row) const;
+  std::size_t size_bytes() const { return bytes_.size(); }
+
+  // Each replaces `out`, which must not be what this list lies in.
+
+  /// With an entry before `at`; what is then behind the first `count_max` is left out.
+  void insert(std::size_t at, byte_view key, byte_view row, std::size_t count_max,
+              std::int64_t written_ms, byte_string& out) const;
+  /// Without an entry.
+  void erase(std::size_t at, std::int64_t written_ms, byte_string& out) const;
+  /// Entries [from, to) alone.
+  void slice(std::size_t from, std::size_t to, std::int64_t written_ms, byte_string& out) const;
+
+private:
+  byte_view entry(std::size_t index) const;
+  std::size_t end_of(std::size_t index) const;
+  std::size_t begin_of(std::size_t index) const { return index == 0 ? 0 : end_of(index - 1); }
+  /// Entries as they lie.
+  byte_view entries(std::size_t from, std::size_t to) const;
+
+  byte_view bytes_;
+  std::size_t count_ = 0;
+};
+
+} // namespace headrace::task

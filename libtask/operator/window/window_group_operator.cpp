@@ -1,0 +1,202 @@
+#include "libtask/operator/window/window_group_operator.hpp"
+
+#include "libtask/operator/aggregate/group_calls.hpp"
+#include "libtask/operator/window/window_time.hpp"
+#include "libgraph/data/batch_builder.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace headrace::task {
+namespace {
+
+std::int64_t word_at(const std::byte* from) {
+  std::int64_t out = 0;
+  std::memcpy(&out, from, sizeof(out));
+  return out;
+}
+
+class window_group_operator final : public stream_operator {
+public:
+  window_group_operator(const graph::operator_node& node, const operator_context& context,
+                        window_time time)
+      : spec_(std::get<graph::window_group_spec>(node.spec)), window_time_(std::move(time)),
+        schema_(node.input_types.front(), spec_.key_columns),
+        keys_(schema_, static_cast<std::int32_t>(context.max_parallelism)),
+        metrics_(context.metrics), calls_(spec_.calls, node.input_types.front(), node.output_type,
+                                          spec_.key_columns.size(), false),
+        out_(std::make_shared<const graph::logical_type>(node.output_type), context.memory),
+        is_zoned_(node.output_type.child(node.output_type.child_count() - 1).root() ==
+                  graph::type_root::timestamp_ltz) {}
+
+  /// Behind what the calls keep is the window's start.
+  std::size_t fixed_bytes() const { return calls_.fixed_bytes() + sizeof(std::int64_t); }
+  std::optional<state::key_schema> key_schema() const override { return schema_; }
+
+  status open(const operator_states& states) override {
+    backend_ = states.keyed;
+    state::state_description wanted;
+    wanted.name = "groups";
+    wanted.value_type = graph::logical_type::bytes();
+    wanted.layout = state::value_layout::fixed(fixed_bytes());
+    HEADRACE_TRY(groups_, backend_->open_table(wanted));
+    piece_.emplace(groups_->make_piece());
+    calls_.open(*backend_, 0);
+    return {};
+  }
+
+  status add(std::int32_t /*input*/, const graph::record_batch& rows) override {
+    find_windows(rows);
+    if (rows_.empty())
+      return {};
+    keys_.assign(rows, spec_.key_columns);
+    calls_.take_into_states(rows, rows_, keys_);
+    HEADRACE_CHECK(groups_->locate(keys_, rows_, spaces_, state::access::insert, found_));
+    const auto* starts =
+        rows.at(static_cast<std::size_t>(spec_.start_column)).values<std::int64_t>();
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      auto* group = found_.values[i];
+      calls_.take(i, rows, rows_[i], group);
+      std::memcpy(group + calls_.fixed_bytes(), starts + rows_[i], sizeof(std::int64_t));
+    }
+    return groups_->write_back(found_);
+  }
+
+  status advance(graph::watermark mark) override {
+    if (!spec_.is_processing_time)
+      fire_until_ms_ = mark.time_ms;
+    return {};
+  }
+  std::optional<std::int64_t> next_processing_time_ms() override {
+    if (!spec_.is_processing_time || groups_ == nullptr)
+      return std::nullopt;
+    const auto first = groups_->first_namespace();
+    return first ? std::optional(window_time_.instant_ms(*first)) : std::nullopt;
+  }
+  status on_processing_time(std::int64_t now_ms) override {
+    if (spec_.is_processing_time)
+      fire_until_ms_ = now_ms - 1;
+    return {};
+  }
+
+  result<drain_result> drain(operator_output& out, const drain_budget& budget) override {
+    if (!firing_) {
+      const auto first = groups_->first_namespace();
+      if (!first || window_time_.instant_ms(*first) - 1 > fire_until_ms_)
+        return drain_result::done;
+      firing_ = first;
+      cursor_ = {};
+    }
+    HEADRACE_CHECK(groups_->scan(*firing_, cursor_, budget.rows_max, *piece_));
+    HEADRACE_CHECK(fire(out));
+    if (cursor_.done) {
+      HEADRACE_CHECK(groups_->drop_namespace(*firing_));
+      firing_.reset();
+    }
+    return drain_result::more;
+  }
+
+private:
+  /// Which rows go into which window: by its end, as clocks tell it.
+  void find_windows(const graph::record_batch& rows) {
+    rows_.clear();
+    spaces_.clear();
+    const auto& ends = rows.at(static_cast<std::size_t>(spec_.end_column));
+    std::uint64_t late = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const auto row = rows.row_at(i);
+      const auto end_ms = ends.values<std::int64_t>()[row];
+      if (!spec_.is_processing_time && window_time_.instant_ms(end_ms) - 1 <= fire_until_ms_) {
+        ++late;
+        continue;
+      }
+      rows_.push_back(row);
+      spaces_.push_back(end_ms);
+    }
+    if (late > 0)
+      metrics_.late_records.add(late);
+  }
+
+  /// Emits what the piece has.
+  status fire(operator_output& out) {
+    const auto count = piece_->size();
+    if (count == 0)
+      return {};
+    const auto key_count = spec_.key_columns.size();
+    HEADRACE_TRY(const auto keys, piece_->keys.to_batch());
+    all_.resize(count);
+    std::iota(all_.begin(), all_.end(), 0U);
+    for (std::size_t k = 0; k < key_count; ++k)
+      out_.column(k).append_from(keys.at(k), all_);
+    for (std::size_t k = 0; k < calls_.size(); ++k)
+      if (calls_.is_cell(k))
+        for (std::size_t i = 0; i < count; ++i)
+          calls_.append_cell(k, piece_->fixed[i], out_.column(key_count + k));
+    const auto last_ms = window_time_.instant_ms(*firing_) - 1;
+    const auto bounds = key_count + calls_.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      out_.column(bounds).append(word_at(piece_->fixed[i] + calls_.fixed_bytes()));
+      out_.column(bounds + 1).append(*firing_);
+      out_.column(bounds + 2).append(is_zoned_ ? last_ms : *firing_ - 1);
+    }
+    // No pointer into the piece is needed from here on.
+    if (calls_.has_states())
+      give_values(count, key_count);
+    out_.end_rows(count);
+    auto made = out_.finish();
+    auto times = graph::buffer::allocate(count * sizeof(std::int64_t));
+    std::fill_n(times->mutable_as<std::int64_t>(), count, last_ms);
+    out.emit(made.with_timestamps(std::move(times)));
+    return {};
+  }
+
+  /// The results that lie in states, and the end of these.
+  void give_values(std::size_t count, std::size_t key_count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      backend_->set_current_key(piece_->keys, i);
+      for (std::size_t k = 0; k < calls_.size(); ++k)
+        if (!calls_.is_cell(k))
+          calls_.append_value(k, out_.column(key_count + k));
+      calls_.clear_states();
+    }
+  }
+
+  graph::window_group_spec spec_;
+  window_time window_time_;
+  state::key_schema schema_;
+  state::key_batch keys_;
+  task_metrics& metrics_;
+  group_calls calls_;
+  graph::batch_builder out_;
+  bool is_zoned_; ///< window_time is an instant
+  state::keyed_backend* backend_ = nullptr;
+  state::keyed_table* groups_ = nullptr;
+  std::int64_t fire_until_ms_ = graph::watermark::none;
+  std::optional<state::state_namespace> firing_;
+  state::scan_cursor cursor_;
+  std::optional<state::scanned_rows> piece_;
+  // Of the batch at hand, kept from one to the next so that nothing is allocated per row.
+  state::located_rows found_;
+  std::vector<std::uint32_t> rows_;
+  std::vector<state::state_namespace> spaces_;
+  std::vector<std::uint32_t> all_; ///< rows of the piece
+};
+
+} // namespace
+
+result<std::unique_ptr<stream_operator>>
+make_window_group_operator(const graph::operator_node& node, const operator_context& context) {
+  const auto& spec = std::get<graph::window_group_spec>(node.spec);
+  HEADRACE_TRY(auto time, window_time::of(spec.time_zone));
+  auto made = std::make_unique<window_group_operator>(node, context, std::move(time));
+  if (made->fixed_bytes() > state::value_layout::fixed_bytes_max)
+    return error(errc::invalid_graph,
+                 "too many aggregates in one operator, about 40 fit: " + node.name);
+  return std::unique_ptr<stream_operator>(std::move(made));
+}
+
+} // namespace headrace::task
