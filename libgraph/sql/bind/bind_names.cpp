@@ -350,12 +350,16 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
                                                              source_span at) {
   const auto function =
       from.function.parts.size() == 1 ? in_capitals(from.function.parts[0].text) : std::string();
+  if (auto told = bind_group_window(from, at))
+    return std::move(*told);
   const auto ways = find_function(function);
   if (ways.empty())
     return unknown_function(from);
-  if (from.over || !from.within_group.empty() || from.nulls != null_treatment::unsaid)
+  if (from.over)
+    return bind_over_call(from, function, ways, at);
+  if (!from.within_group.empty() || from.nulls != null_treatment::unsaid)
     return fail(diagnostic_kind::unsupported,
-                "OVER, WITHIN GROUP and the treatment of NULLs are not supported here", at);
+                "WITHIN GROUP and the treatment of NULLs are not supported here", at);
   const auto kind = ways[0].kind;
   if (kind == function_kind::ranking)
     return fail(diagnostic_kind::invalid, function + " needs OVER (…)", at);

@@ -12,10 +12,7 @@ void visit_all(Expression& in, const See& see) {
   } else if (auto* field = std::get_if<bound_field>(&in.node)) {
     visit_all(*field->row, see);
   } else if (auto* call = std::get_if<bound_call>(&in.node)) {
-    for (auto& each : call->arguments)
-      visit_all(each, see);
-    if (call->filter)
-      visit_all(**call->filter, see);
+    for_each_child(*call, [&](auto& each) { visit_all(each, see); });
   }
 }
 
@@ -27,6 +24,19 @@ void visit_columns(bound_expression& in, const std::function<void(bound_column&)
 void visit_columns(const bound_expression& in,
                    const std::function<void(const bound_column&)>& see) {
   visit_all(in, see);
+}
+
+void replace_columns(
+    bound_expression& in,
+    const std::function<std::optional<bound_expression>(const bound_column&)>& find) {
+  if (const auto* column = std::get_if<bound_column>(&in.node)) {
+    if (auto made = find(*column))
+      in = std::move(*made);
+  } else if (auto* field = std::get_if<bound_field>(&in.node)) {
+    replace_columns(*field->row, find);
+  } else if (auto* call = std::get_if<bound_call>(&in.node)) {
+    for_each_child(*call, [&](bound_expression& each) { replace_columns(each, find); });
+  }
 }
 
 std::string to_string(const bound_expression& from) { return to_string(from, {}); }
@@ -53,6 +63,8 @@ std::string to_string(const bound_expression& from, std::span<const std::string>
   out += ")";
   if (call.filter)
     out += " FILTER " + to_string(**call.filter, names);
+  if (call.over)
+    out += " OVER";
   if (call.function == "CAST" || call.function == "TRY_CAST")
     out += ":" + from.type.to_sql();
   return out;

@@ -3,6 +3,7 @@
 #include "libgraph/sql/bind/type_rules.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -13,6 +14,7 @@
 namespace headrace::sql {
 
 struct bound_expression;
+struct bound_over;
 
 /// A column of the input, by its place.
 struct bound_column {
@@ -41,7 +43,8 @@ struct bound_call {
   std::string function;
   std::vector<bound_expression> arguments;
   std::optional<box<bound_expression>> filter; ///< of an aggregate
-  bool is_aggregate = false;
+  std::optional<box<bound_over>> over;         ///< of a function over a window of rows
+  bool is_aggregate = false;                   ///< of the rows of a group; with `over` it is none
   bool is_distinct = false;
   friend bool operator==(const bound_call&, const bound_call&);
 };
@@ -54,15 +57,54 @@ struct bound_expression {
   friend bool operator==(const bound_expression&, const bound_expression&) = default;
 };
 
+enum class window_function : std::uint8_t { tumble, hop, cumulate, session };
+
+/// One direction of an order.
+struct sort_direction {
+  bool is_descending = false;
+  bool nulls_first = false;
+  friend bool operator==(const sort_direction&, const sort_direction&) = default;
+};
+
+/// OVER (PARTITION BY … ORDER BY … frame): the rows that a function sees, up to the current one.
+struct bound_over {
+  std::vector<bound_expression> partition_by;
+  std::vector<bound_expression> order_by;
+  std::vector<sort_direction> directions; ///< one an expression of `order_by`
+  bool is_rows = false;                   ///< else RANGE: with all rows that are equal in the order
+  std::optional<std::int64_t> preceding;  ///< rows, or milliseconds; nothing: all that came before
+  friend bool operator==(const bound_over&, const bound_over&) = default;
+};
+
 inline bool operator==(const bound_call& left, const bound_call& right) {
   return left.function == right.function && left.arguments == right.arguments &&
-         left.filter == right.filter && left.is_aggregate == right.is_aggregate &&
-         left.is_distinct == right.is_distinct;
+         left.filter == right.filter && left.over == right.over &&
+         left.is_aggregate == right.is_aggregate && left.is_distinct == right.is_distinct;
+}
+
+/// Calls `see` for each expression right below a call; those of its window last.
+template <class Call, class See>
+void for_each_child(Call& call, const See& see) {
+  for (auto& each : call.arguments)
+    see(each);
+  if (call.filter)
+    see(**call.filter);
+  if (!call.over)
+    return;
+  for (auto& each : (*call.over)->partition_by)
+    see(each);
+  for (auto& each : (*call.over)->order_by)
+    see(each);
 }
 
 /// Calls `see` for each column in it, which may be changed.
 void visit_columns(bound_expression& in, const std::function<void(bound_column&)>& see);
 void visit_columns(const bound_expression& in, const std::function<void(const bound_column&)>& see);
+
+/// Puts another expression in place of each column for which `find` gives one.
+void replace_columns(
+    bound_expression& in,
+    const std::function<std::optional<bound_expression>(const bound_column&)>& find);
 
 /// For tests and EXPLAIN: "CAST(+($0, 1)):BIGINT"; constants as they were written, columns as
 /// $index.

@@ -2,6 +2,7 @@
 
 #include "libgraph/sql/bind/bound_expression.hpp"
 #include "libgraph/sql/bind/function_table.hpp"
+#include "libgraph/sql/parse/query_ast.hpp"
 
 #include <functional>
 #include <optional>
@@ -43,6 +44,15 @@ private:
 using query_value_planner =
     std::function<std::optional<bound_expression>(const subquery&, source_span)>;
 
+/// The window of a GROUP BY, such as TUMBLE(ts, INTERVAL '1' HOUR): three columns of the scope.
+struct group_window {
+  const function_call* call = nullptr; ///< null: none
+  std::size_t first_column = 0;        ///< start, end, last millisecond
+
+  /// The kind of window that a call with its name stands for; nothing: for none.
+  static std::optional<window_function> kind_of(const function_call& call);
+};
+
 /// Resolves names and types of expressions over a scope. Goes on behind an error, so that the
 /// errors of both sides of an operator are found; each is reported once. A value, of one thread.
 class expression_binder {
@@ -58,6 +68,15 @@ public:
   void allow_aggregates(bool is_allowed) { allows_aggregates_ = is_allowed; }
   /// Without it a query that stands for a value is refused.
   void set_query_values(query_value_planner plan) { plan_query_value_ = std::move(plan); }
+  /// From now on the call that GROUP BY has, and TUMBLE_START and so on with its arguments, are
+  /// found. @param window  must outlive the binder
+  void set_group_window(const group_window& window) { group_window_ = &window; }
+  /// From now on calls may have OVER. @param named  of the WINDOW clause; must outlive the binder
+  void allow_windows(const std::vector<named_window>& named) { named_windows_ = &named; }
+  /// A column of the scope, by its place.
+  bound_expression column(std::size_t index, source_span at) const {
+    return {bound_column{index}, scope_.columns()[index].type, at};
+  }
   /// The value as another type; it may be NULL as before. Stays as it is where only that differs.
   static bound_expression cast_to(bound_expression value, const logical_type& type);
 
@@ -110,6 +129,15 @@ private:
   maybe bind_json_default(const std::optional<json_default>& from, const logical_type& type,
                           source_span at);
   maybe bind_field(bound_expression row, const name& field);
+  // --- OVER (bind_over.cpp)
+  maybe bind_over_call(const function_call& from, const std::string& function,
+                       std::span<const function_signature> ways, source_span at);
+  /// What a call tells of the window of GROUP BY; nothing when it is about something else.
+  std::optional<maybe> bind_group_window(const function_call& from, source_span at);
+  std::optional<window_specification> resolve_window(const window_specification& from);
+  std::optional<bound_over> bind_window(const window_specification& from);
+  bool bind_frame(const window_frame& from, source_span at, bound_over& out);
+
   maybe unknown_column(const name& wanted, std::string_view table);
   maybe unknown_function(const function_call& from);
   /// What a result's type becomes by the values of constant arguments.
@@ -123,6 +151,9 @@ private:
   bool allows_aggregates_ = false;
   bool is_in_aggregate_ = false;
   query_value_planner plan_query_value_;
+  const std::vector<named_window>* named_windows_ = nullptr; ///< null: no OVER here
+  bool is_in_window_ = false;
+  const group_window* group_window_ = nullptr;
 };
 
 } // namespace headrace::sql

@@ -168,6 +168,8 @@ constexpr std::array functions{
     function_signature{"FROM_BASE64", "s", text, any, scalar},
     function_signature{"FROM_UNIXTIME", "i|s", text, any, scalar},
     function_signature{"GREATEST", "c*", common, any, scalar},
+    function_signature{"GROUPING", "x*", bigint, never, scalar},
+    function_signature{"GROUPING_ID", "x*", bigint, never, scalar},
     function_signature{"HEX", "i", text, any, scalar},
     function_signature{"HEX", "s", text, any, scalar},
     function_signature{"HOUR", "d", bigint, any, scalar},

@@ -20,7 +20,11 @@ struct update_maker {
   bool operator()(const set_node& node) const {
     return node.kind != set_operator::union_ || !node.is_all;
   }
-  bool operator()(const sort_node& node) const { return node.limit.has_value() || node.offset > 0; }
+  /// The first that come stay the first.
+  bool operator()(const sort_node& node) const { return !node.keys.empty(); }
+  bool operator()(const rank_node& node) const {
+    return !node.window_end && (!node.order.empty() || node.prefers_latest);
+  }
   template <class Other>
   bool operator()(const Other& /*row by row, or once a window*/) const {
     return false;

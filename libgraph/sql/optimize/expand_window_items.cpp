@@ -127,9 +127,9 @@ plan_node expand_window_items(plan_node plan) {
   for (auto& each : plan.inputs)
     each = expand_window_items(std::move(each));
   const auto* node = std::get_if<window_aggregate_node>(&plan.node);
-  if (node == nullptr || std::none_of(node->items.begin(), node->items.end(), [](const auto& each) {
-        return each.filter || each.function == "AVG";
-      }))
+  if (node == nullptr || node->carried ||
+      std::none_of(node->items.begin(), node->items.end(),
+                   [](const auto& each) { return each.filter || each.function == "AVG"; }))
     return plan;
   return item_expander(std::move(plan)).expand();
 }

@@ -15,8 +15,9 @@ const window_aggregate_node* windows_of(const plan_node& input) {
   while (std::holds_alternative<calc_node>(base->node))
     base = &base->inputs[0];
   const auto* windows = std::get_if<window_aggregate_node>(&base->node);
-  if (windows == nullptr || (windows->shape.kind != window_function::tumble &&
-                             windows->shape.kind != window_function::hop))
+  if (windows == nullptr || windows->carried ||
+      (windows->shape.kind != window_function::tumble &&
+       windows->shape.kind != window_function::hop))
     return nullptr;
   // Over windows of windows the length of the first ones is not told any more.
   const auto& time = base->inputs[0].columns[windows->shape.time_column];
@@ -46,7 +47,7 @@ std::optional<plan_node> form(const plan_node& plan) {
   const auto& grouped = std::get<aggregate_node>(plan.node);
   const auto& input = plan.inputs[0];
   const auto* windows = windows_of(input);
-  if (windows == nullptr)
+  if (windows == nullptr || !are_simple(grouped.items))
     return std::nullopt;
   const auto key_of = [&](window_property wanted) -> std::optional<std::size_t> {
     for (std::size_t i = 0; i < grouped.key_count; ++i)

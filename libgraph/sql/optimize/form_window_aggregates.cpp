@@ -1,3 +1,4 @@
+#include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/optimize/optimizer.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
 
@@ -23,10 +24,14 @@ std::optional<window_parts> find_parts(const plan_node& input) {
     out.items = identity_items(input.columns);
     out.window = &input;
   }
-  const auto* window = std::get_if<window_node>(&out.window->node);
-  if (window == nullptr || window->shape.kind == window_function::session)
-    return std::nullopt;
-  return out;
+  return std::holds_alternative<window_node>(out.window->node) ? std::optional(out) : std::nullopt;
+}
+
+/// What one operator computes that finds the windows itself: of a few kinds of windows and calls.
+bool is_simple(const aggregate_node& grouped, const window_shape& shape) {
+  if (shape.kind > window_function::hop || shape.is_processing_time || shape.is_zoned)
+    return false;
+  return are_simple(grouped.items);
 }
 
 bool is_below(const bound_expression& in, std::size_t width) {
@@ -35,7 +40,33 @@ bool is_below(const bound_expression& in, std::size_t width) {
   return out;
 }
 
-std::optional<plan_node> form(const plan_node& plan) {
+/// The plain keys, the window's, the results; from there back to the order that was written.
+plan_node arranged(const plan_node& plan, const std::vector<bool>& is_window_key,
+                   window_aggregate_node made, plan_node rows) {
+  const auto key_count = is_window_key.size();
+  plan_node out;
+  out.at = plan.at;
+  std::vector<bound_expression> back(plan.columns.size());
+  const auto add = [&](std::size_t old) {
+    back[old] = {bound_column{out.columns.size()}, plan.columns[old].type, {}};
+    out.columns.push_back(plan.columns[old]);
+  };
+  for (const bool of_window : {false, true})
+    for (std::size_t i = 0; i < key_count; ++i)
+      if (is_window_key[i] == of_window)
+        add(i);
+  for (auto i = key_count; i < plan.columns.size(); ++i)
+    add(i);
+  out.node = std::move(made);
+  out.inputs.push_back(std::move(rows));
+  std::vector<std::string> written;
+  for (const auto& each : plan.columns)
+    written.push_back(each.name);
+  return merge_calcs(projected(std::move(out), std::move(back), std::move(written)));
+}
+
+/// The window function right below: what is aggregated is computed below it.
+std::optional<plan_node> form_over_function(const plan_node& plan) {
   const auto& grouped = std::get<aggregate_node>(plan.node);
   auto parts = find_parts(plan.inputs[0]);
   if (!parts)
@@ -49,7 +80,8 @@ std::optional<plan_node> form(const plan_node& plan) {
     return parts->window->columns[column->index].window;
   };
   window_aggregate_node made;
-  made.shape = std::get<window_node>(parts->window->node).shape;
+  const auto& window = std::get<window_node>(parts->window->node);
+  made.shape = window.shape;
   made.items = grouped.items;
   std::vector<bool> is_window_key(grouped.key_count, false);
   std::vector<bound_expression> items; // of the calc below the aggregate
@@ -88,39 +120,90 @@ std::optional<plan_node> form(const plan_node& plan) {
   names.push_back(time.name);
   made.shape.time_column = items.size() - 1;
 
-  // The plain keys, the window's, the results; from there back to the order that was written.
-  plan_node out;
-  out.at = plan.at;
-  std::vector<bound_expression> back(plan.columns.size());
-  const auto add = [&](std::size_t old) {
-    back[old] = {bound_column{out.columns.size()}, plan.columns[old].type, {}};
-    out.columns.push_back(plan.columns[old]);
-  };
-  for (const bool of_window : {false, true})
-    for (std::size_t i = 0; i < grouped.key_count; ++i)
-      if (is_window_key[i] == of_window)
-        add(i);
-  for (auto i = grouped.key_count; i < plan.columns.size(); ++i)
-    add(i);
+  // Rows of one session stay together.
+  std::vector<std::size_t> partition;
+  for (const auto each : window.partition) {
+    const bound_expression key{bound_column{each}, below.columns[each].type, {}};
+    const auto same = std::find(items.begin(), items.end(), key);
+    partition.push_back(static_cast<std::size_t>(same - items.begin()));
+    if (same == items.end()) {
+      names.push_back(below.columns[each].name);
+      items.push_back(key);
+    }
+  }
   auto rows = below;
   if (parts->condition)
     rows = filtered(std::move(rows), std::move(*parts->condition));
-  out.node = std::move(made);
-  out.inputs.push_back(projected(std::move(rows), std::move(items), std::move(names)));
-  std::vector<std::string> written;
-  for (const auto& each : plan.columns)
-    written.push_back(each.name);
-  return merge_calcs(projected(std::move(out), std::move(back), std::move(written)));
+  const auto inner = items.size();
+  rows = projected(std::move(rows), std::move(items), std::move(names));
+  if (!is_simple(grouped, made.shape)) {
+    rows = windowed(std::move(rows), {made.shape, std::move(partition)}, plan.at);
+    made.carried = carried_bounds{inner, inner + 1};
+    made.shape.time_column = 0;
+  }
+  return arranged(plan, is_window_key, std::move(made), std::move(rows));
+}
+
+/// Over any rows that carry their windows: results of windows, ranked ones, sessions.
+std::optional<plan_node> form_over_bounds(const plan_node& plan) {
+  const auto& grouped = std::get<aggregate_node>(plan.node);
+  const auto& input = plan.inputs[0];
+  const auto* shape = find_shape(input);
+  if (shape == nullptr || find_updating(input) != nullptr)
+    return std::nullopt;
+  window_aggregate_node made;
+  made.shape = *shape;
+  made.shape.time_column = 0;
+  made.items = grouped.items;
+  std::optional<std::size_t> start;
+  std::optional<std::size_t> end;
+  std::vector<bool> is_window_key(grouped.key_count, false);
+  for (std::size_t i = 0; i < grouped.key_count; ++i) {
+    const auto property = input.columns[i].window;
+    if (!property) {
+      made.keys.push_back(i);
+      continue;
+    }
+    is_window_key[i] = true;
+    made.properties.push_back(*property);
+    if (*property == window_property::start)
+      start = i;
+    if (*property == window_property::end)
+      end = i;
+  }
+  if (!start || !end)
+    return std::nullopt;
+  made.carried = carried_bounds{*start, *end};
+  return arranged(plan, is_window_key, std::move(made), input);
 }
 
 } // namespace
 
-plan_node form_window_aggregates(plan_node plan) {
-  for (auto& each : plan.inputs)
-    each = form_window_aggregates(std::move(each));
+bool are_simple(const std::vector<aggregate_item>& items) {
+  return std::all_of(items.begin(), items.end(), [](const aggregate_item& each) {
+    const bool is_known = each.function == "COUNT" || each.function == "SUM" ||
+                          each.function == "AVG" || each.function == "MIN" ||
+                          each.function == "MAX";
+    return is_known && !each.is_distinct && each.arguments.size() <= 1;
+  });
+}
+
+const window_shape* find_shape(const plan_node& plan) {
+  if (const auto* window = std::get_if<window_node>(&plan.node))
+    return &window->shape;
+  if (const auto* windows = std::get_if<window_aggregate_node>(&plan.node))
+    return &windows->shape;
+  for (const auto& each : plan.inputs)
+    if (const auto* found = find_shape(each))
+      return found;
+  return nullptr;
+}
+
+plan_node form_window_aggregate(plan_node plan) {
   if (std::holds_alternative<aggregate_node>(plan.node))
-    if (auto made = form(plan))
-      return std::move(*made);
+    for (auto* form : {form_over_function, form_over_bounds})
+      if (auto made = form(plan))
+        return std::move(*made);
   return plan;
 }
 

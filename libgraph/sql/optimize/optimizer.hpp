@@ -10,6 +10,9 @@ plan_node optimize(plan_node plan);
 
 // The rules, one by one. Each gives a plan of the same rows and columns.
 
+/// UNION, INTERSECT and EXCEPT of distinct rows are aggregates over a UNION ALL.
+plan_node expand_sets(plan_node plan);
+
 /// A calc over a calc is one, unless that would evaluate something twice that gives two values, or
 /// make expressions grow out of bounds. What only passes rows on is dropped.
 plan_node merge_calcs(plan_node plan);
@@ -18,9 +21,20 @@ plan_node merge_calcs(plan_node plan);
 /// sides of an inner join becomes part of the join's.
 plan_node push_filters(plan_node plan);
 
-/// An aggregate whose keys are the start and the end of windows is one by whole windows: the window
-/// function below is no operator of its own.
-plan_node form_window_aggregates(plan_node plan);
+// Two rules of one node, over inputs that are formed already.
+
+/// A condition on ROW_NUMBER that only the first ones fulfil makes a Top-N of its window, and a
+/// deduplication of one over time. Of rows that carry their windows it is given once a window.
+plan_node form_rank(plan_node plan);
+
+/// An aggregate whose keys are the start and the end of windows is one by whole windows. Where
+/// the window function is right below, and simple, it is no operator of its own.
+plan_node form_window_aggregate(plan_node plan);
+
+/// Whether the operator that finds the windows itself computes all of them.
+bool are_simple(const std::vector<aggregate_item>& items);
+/// The windows that a plan's rows carry, where they come from; null: none.
+const window_shape* find_shape(const plan_node& plan);
 
 /// An aggregate over rows of windows, by their start and end, is one by whole windows, too.
 plan_node form_cascaded_windows(plan_node plan);

@@ -132,12 +132,18 @@ public:
     node.items = kept(std::move(node.items),
                       {wanted_.begin() + static_cast<std::ptrdiff_t>(fixed), wanted_.end()});
     column_set below(plan_.inputs[0].columns.size(), false);
-    below[node.shape.time_column] = true;
+    if (node.carried)
+      below[node.carried->start] = below[node.carried->end] = true;
+    else
+      below[node.shape.time_column] = true;
     for (const auto each : node.keys)
       below[each] = true;
     add_items(node.items, below);
     const auto places = take_input(0, std::move(below));
-    move_shape(node.shape, places);
+    if (node.carried)
+      node.carried = carried_bounds{places[node.carried->start], places[node.carried->end]};
+    else
+      move_shape(node.shape, places);
     for (auto& each : node.keys)
       each = places[each];
     move_items(node.items, places);
@@ -211,11 +217,54 @@ public:
     for (auto& each : node.keys)
       each.column = places[each.column];
   }
+  void operator()(over_node& node) {
+    auto below = passed_columns(node.partition, node.order);
+    const auto width = static_cast<std::ptrdiff_t>(below.size());
+    if (std::none_of(wanted_.begin() + width, wanted_.end(),
+                     [](bool is_wanted) { return is_wanted; }))
+      wanted_[below.size()] = true;
+    node.items = kept(std::move(node.items), {wanted_.begin() + width, wanted_.end()});
+    add_items(node.items, below);
+    const auto places = pass_on(below, node.partition, node.order);
+    move_items(node.items, places);
+  }
+  void operator()(rank_node& node) {
+    const auto below = passed_columns(node.partition, node.order);
+    if (node.outputs_rank)
+      node.outputs_rank = wanted_.back();
+    const auto places = pass_on(below, node.partition, node.order);
+    if (node.window_end)
+      node.window_end = places[*node.window_end];
+  }
   void operator()(sink_node& /*node*/) { take_exactly(0, all_of(wanted_.size())); }
 
 private:
   static constexpr std::ptrdiff_t window_columns = 3;
 
+  /// Of a node that passes its input's columns on, with more behind: those that it needs.
+  column_set passed_columns(const std::vector<std::size_t>& partition,
+                            const std::vector<sort_key>& order) {
+    const auto width = plan_.inputs[0].columns.size();
+    column_set below(wanted_.begin(), wanted_.begin() + static_cast<std::ptrdiff_t>(width));
+    for (const auto each : partition)
+      below[each] = true;
+    for (const auto& each : order)
+      below[each.column] = true;
+    if (std::none_of(below.begin(), below.end(), [](bool is_wanted) { return is_wanted; }))
+      below.front() = true;
+    return below;
+  }
+  std::vector<std::size_t> pass_on(const column_set& below, std::vector<std::size_t>& partition,
+                                   std::vector<sort_key>& order) {
+    std::copy(below.begin(), below.end(), wanted_.begin());
+    take_exactly(0, below);
+    auto places = places_of(below);
+    for (auto& each : partition)
+      each = places[each];
+    for (auto& each : order)
+      each.column = places[each.column];
+    return places;
+  }
   /// A row without columns could not be counted.
   void need_one() {
     if (std::none_of(wanted_.begin(), wanted_.end(), [](bool is_wanted) { return is_wanted; }))

@@ -142,6 +142,16 @@ conditions push_into(plan_node& input, conditions parts) {
   } else if (std::holds_alternative<lookup_join_node>(input.node)) {
     const auto left = input.inputs[0].columns.size();
     sort_out([&](const auto& each) { return is_within(each, 0, left); });
+  } else if (const auto* over = std::get_if<over_node>(&input.node)) {
+    // Partitions that nobody asks for are not kept.
+    sort_out([&](const auto& each) {
+      bool out = true;
+      visit_columns(each, [&](const bound_column& column) {
+        out &= std::find(over->partition.begin(), over->partition.end(), column.index) !=
+               over->partition.end();
+      });
+      return out && !over->partition.empty();
+    });
   } else {
     return parts;
   }

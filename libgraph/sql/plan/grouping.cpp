@@ -7,9 +7,11 @@
 namespace headrace::sql {
 
 bool has_aggregate(const bound_expression& in) {
-  if (const auto* call = std::get_if<bound_call>(&in.node))
-    return call->is_aggregate || std::any_of(call->arguments.begin(), call->arguments.end(),
-                                             [](const auto& each) { return has_aggregate(each); });
+  if (const auto* call = std::get_if<bound_call>(&in.node)) {
+    bool out = call->is_aggregate;
+    for_each_child(*call, [&](const bound_expression& each) { out = out || has_aggregate(each); });
+    return out;
+  }
   if (const auto* field = std::get_if<bound_field>(&in.node))
     return has_aggregate(*field->row);
   return false;
@@ -64,12 +66,12 @@ std::optional<bound_expression> grouping_rewriter::rewrite(bound_expression from
   if (call->is_aggregate)
     return take_aggregate(std::move(*call), from);
   bool is_sound = true;
-  for (auto& each : call->arguments) {
+  for_each_child(*call, [&](bound_expression& each) {
     auto made = rewrite(std::move(each));
     is_sound &= made.has_value();
     if (made)
       each = std::move(*made);
-  }
+  });
   return is_sound ? std::optional(std::move(from)) : std::nullopt;
 }
 

@@ -109,12 +109,16 @@ private:
     put_items(node.items, node.key_count);
     out_ += "])";
   }
-  void put_shape(const window_shape& shape) {
+  void put_shape(const window_shape& shape, const carried_bounds* carried = nullptr) {
     static constexpr std::array words{string_view("TUMBLE"), string_view("HOP"),
                                       string_view("CUMULATE"), string_view("SESSION")};
-    out_ += "window=[" + std::string(words[static_cast<std::size_t>(shape.kind)]) +
-            "(time=" + inputs_->front().columns[shape.time_column].name +
-            (shape.kind == window_function::session ? ", gap=" : ", size=") +
+    out_ += "window=[" + std::string(words[static_cast<std::size_t>(shape.kind)]);
+    const auto& below = inputs_->front().columns;
+    if (carried != nullptr)
+      out_ += "(win_start=" + below[carried->start].name + ", win_end=" + below[carried->end].name;
+    else
+      out_ += "(time=" + below[shape.time_column].name;
+    out_ += std::string(shape.kind == window_function::session ? ", gap=" : ", size=") +
             std::to_string(shape.size_ms) + " ms";
     if (shape.slide_ms != 0)
       out_ += (shape.kind == window_function::hop ? ", slide=" : ", step=") +
@@ -140,7 +144,7 @@ private:
     keys.resize(node.keys.size());
     if (!keys.empty())
       out_ += "groupBy=[" + join_text(keys, ", ") + "], ";
-    put_shape(node.shape);
+    put_shape(node.shape, node.carried ? &*node.carried : nullptr);
     auto kept = names_of(*columns_);
     const auto first = node.keys.size() + node.properties.size();
     kept.resize(first);
@@ -200,17 +204,62 @@ private:
     out_ += std::string(words[static_cast<std::size_t>(node.kind)]) + "(all=[" +
             (node.is_all ? "true" : "false") + "], union=[" + fields() + "])";
   }
-  void put(const sort_node& node) {
-    out_ += node.keys.empty() ? "Limit(" : node.limit ? "SortLimit(" : "Sort(";
-    std::vector<std::string> parts;
+  std::string order_of(const std::vector<sort_key>& order) const {
     std::vector<std::string> keys;
-    for (const auto& each : node.keys)
+    for (const auto& each : order)
       keys.push_back(
           (*columns_)[each.column].name + (each.is_descending ? " DESC" : " ASC") +
           (each.nulls_first == each.is_descending ? " NULLS" : "") +
           (each.nulls_first == each.is_descending ? (each.nulls_first ? " FIRST" : " LAST") : ""));
-    if (!keys.empty())
-      parts.push_back("orderBy=[" + join_text(keys, ", ") + "]");
+    return "orderBy=[" + join_text(keys, ", ") + "]";
+  }
+  std::string names_at(const std::vector<std::size_t>& columns) const {
+    std::vector<std::string> out;
+    for (const auto each : columns)
+      out.push_back((*columns_)[each].name);
+    return join_text(out, ", ");
+  }
+  void put(const over_node& node) {
+    out_ += "OverAggregate(";
+    if (!node.partition.empty())
+      out_ += "partitionBy=[" + names_at(node.partition) + "], ";
+    if (!node.order.empty())
+      out_ += order_of(node.order) + ", ";
+    out_ += std::string("window=[") + (node.is_rows ? "ROWS" : "RANGE") + " BETWEEN " +
+            (node.preceding ? std::to_string(*node.preceding) + (node.is_rows ? "" : " ms")
+                            : std::string("UNBOUNDED")) +
+            " PRECEDING AND CURRENT ROW], select=[";
+    auto passed = names_of(*columns_);
+    passed.resize(inputs_->front().columns.size());
+    out_ += join_text(passed, ", ");
+    put_items(node.items, passed.size());
+    out_ += "])";
+  }
+  void put(const rank_node& node) {
+    const auto& below = inputs_->front().columns;
+    const bool is_of_time =
+        node.order.empty() ||
+        (node.order.size() == 1 && below[node.order[0].column].time != time_kind::none);
+    if (node.window_end)
+      out_ += "Window";
+    const bool is_deduplication = node.last == 1 && !node.outputs_rank && is_of_time &&
+                                  (node.prefers_latest || !node.partition.empty());
+    if (is_deduplication) {
+      out_ += std::string("Deduplicate(keep=[") + (node.prefers_latest ? "LastRow" : "FirstRow") +
+              "], key=[" + names_at(node.partition) + "], order=[" +
+              (node.order.empty() ? "PROCTIME" : "ROWTIME") + "])";
+      return;
+    }
+    out_ += "Rank(rankType=[ROW_NUMBER], rankRange=[rankStart=" + std::to_string(node.first) +
+            ", rankEnd=" + std::to_string(node.last) + "], partitionBy=[" +
+            names_at(node.partition) + "], " + order_of(node.order) + ", select=[" + fields() +
+            "])";
+  }
+  void put(const sort_node& node) {
+    out_ += node.keys.empty() ? "Limit(" : node.limit ? "SortLimit(" : "Sort(";
+    std::vector<std::string> parts;
+    if (!node.keys.empty())
+      parts.push_back(order_of(node.keys));
     if (node.offset > 0)
       parts.push_back("offset=[" + std::to_string(node.offset) + "]");
     if (node.limit)

@@ -73,6 +73,37 @@ struct aggregate_item {
   friend bool operator==(const aggregate_item&, const aggregate_item&) = default;
 };
 
+struct sort_key {
+  std::size_t column = 0;
+  bool is_descending = false;
+  bool nulls_first = false;
+  friend bool operator==(const sort_key&, const sort_key&) = default;
+};
+
+/// A column for each item behind the input's: over the rows of the same partition up to each row.
+struct over_node {
+  std::vector<std::size_t> partition;
+  std::vector<sort_key> order;
+  bool is_rows = false;                  ///< else RANGE: with all rows that are equal in the order
+  std::optional<std::int64_t> preceding; ///< rows, or milliseconds; nothing: all that came before
+  std::vector<aggregate_item> items;
+  friend bool operator==(const over_node&, const over_node&) = default;
+};
+
+/// Of each partition the rows of some ranks in an order: Top-N, and deduplication. The columns are
+/// the input's, then perhaps the rank.
+struct rank_node {
+  std::vector<std::size_t> partition;
+  std::vector<sort_key> order; ///< empty: as they come
+  std::int64_t first = 1;
+  std::int64_t last = 1;
+  bool prefers_latest = false; ///< of equal rows the later one
+  bool outputs_rank = false;
+  std::optional<std::size_t> window_end; ///< given once, when the window is over
+  bool is_zoned = false;                 ///< as that of the windows
+  friend bool operator==(const rank_node&, const rank_node&) = default;
+};
+
 /// A row for each value of the first `key_count` columns of the input: these, then the results. No
 /// keys: one row. No items: the distinct keys.
 struct aggregate_node {
@@ -81,7 +112,6 @@ struct aggregate_node {
   friend bool operator==(const aggregate_node&, const aggregate_node&) = default;
 };
 
-enum class window_function : std::uint8_t { tumble, hop, cumulate, session };
 /// Which windows a row belongs to.
 struct window_shape {
   window_function kind = window_function::tumble;
@@ -89,21 +119,32 @@ struct window_shape {
   std::int64_t size_ms = 0;  ///< of a session: the gap
   std::int64_t slide_ms = 0; ///< of HOP, and the step of CUMULATE
   std::int64_t offset_ms = 0;
+  bool is_processing_time = false;
+  bool is_zoned = false; ///< bounds are told by clocks of the session's time zone
   friend bool operator==(const window_shape&, const window_shape&) = default;
 };
 
 /// Each row once for each of its windows, with window_start, window_end and window_time behind.
 struct window_node {
   window_shape shape;
-  std::vector<std::size_t> partition; ///< of sessions
+  std::vector<std::size_t> partition; ///< of sessions; of others where the rows go next
   friend bool operator==(const window_node&, const window_node&) = default;
 };
 
+/// The bounds of windows that rows carry, as columns of the input.
+struct carried_bounds {
+  std::size_t start = 0;
+  std::size_t end = 0;
+  friend bool operator==(const carried_bounds&, const carried_bounds&) = default;
+};
+
 /// An aggregate whose keys have windows among them: emitted once, when the window is over. The
-/// columns are the keys, the properties, then the results. `shape` counts columns of the input.
+/// columns are the keys, the properties, then the results. `shape` counts columns of the input; of
+/// rows that carry their windows it says what these are like.
 struct window_aggregate_node {
   window_shape shape;
-  std::vector<std::size_t> keys; ///< columns of the input
+  std::optional<carried_bounds> carried; ///< else the aggregate finds the windows
+  std::vector<std::size_t> keys;         ///< columns of the input
   std::vector<window_property> properties;
   std::vector<aggregate_item> items;
   friend bool operator==(const window_aggregate_node&, const window_aggregate_node&) = default;
@@ -160,12 +201,6 @@ struct set_node {
   friend bool operator==(const set_node&, const set_node&) = default;
 };
 
-struct sort_key {
-  std::size_t column = 0;
-  bool is_descending = false;
-  bool nulls_first = false;
-  friend bool operator==(const sort_key&, const sort_key&) = default;
-};
 struct sort_node {
   std::vector<sort_key> keys; ///< empty: any order
   std::optional<std::int64_t> limit;
@@ -183,7 +218,8 @@ struct sink_node {
 
 struct plan_node {
   std::variant<scan_node, values_node, watermark_node, calc_node, aggregate_node, window_node,
-               window_aggregate_node, join_node, lookup_join_node, set_node, sort_node, sink_node>
+               window_aggregate_node, join_node, lookup_join_node, set_node, sort_node, sink_node,
+               over_node, rank_node>
       node;
   std::vector<plan_node> inputs;
   std::vector<plan_column> columns;

@@ -1,4 +1,5 @@
 #include "libgraph/sql/plan/grouping.hpp"
+#include "libgraph/sql/plan/over.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
 #include "libgraph/types/value_text.hpp"
 
@@ -68,6 +69,11 @@ bound_expression all_of(std::vector<bound_expression> parts) {
   both.arguments = std::move(parts);
   return {std::move(both),
           is_nullable ? logical_type::boolean() : logical_type::boolean().not_null(), at};
+}
+
+bool is_first_of(const bound_expression& key, const group_window& window) {
+  const auto* column = std::get_if<bound_column>(&key.node);
+  return column != nullptr && column->index == window.first_column;
 }
 
 /// What ORDER BY may name: a column of the output, by its name or number.
@@ -213,17 +219,20 @@ bool query_planner::bind_items(const select& from, const relation& input, expres
 }
 
 std::optional<std::vector<bound_expression>> query_planner::bind_keys(const select& from,
+                                                                      const group_window& window,
                                                                       expression_binder& binder) {
   std::vector<bound_expression> out;
   bool is_sound = true;
   for (const auto& each : from.group_by) {
-    if (each.written != grouping::kind::expressions) {
-      is_sound = refuse("GROUPING SETS, ROLLUP and CUBE are not supported yet", each.at);
-      continue;
-    }
     for (const auto& key : each.expressions) {
       auto bound = binder.bind(key);
       is_sound &= bound.has_value();
+      if (bound && window.call != nullptr && is_first_of(*bound, window)) {
+        // The window is all three columns of it.
+        for (std::size_t i = 0; i < 3; ++i)
+          out.push_back(binder.column(window.first_column + i, key.at));
+        continue;
+      }
       if (bound && std::find(out.begin(), out.end(), *bound) == out.end())
         out.push_back(std::move(*bound));
     }
@@ -269,11 +278,58 @@ bool query_planner::bind_order(const order_item& from, bool is_distinct, express
   return true;
 }
 
+/// Binds QUALIFY, which may name what is selected by its alias.
+std::optional<bound_expression>
+query_planner::bind_qualify(const select& from, const relation& input,
+                            const std::vector<select_output>& items) {
+  auto scope = input.scope;
+  const auto width = scope.columns().size();
+  std::vector<std::size_t> aliased;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const auto& known = scope.columns();
+    if (std::any_of(known.begin(), known.end(),
+                    [&](const auto& each) { return each.name == items[i].name; }))
+      continue;
+    scope.add({}, items[i].name, items[i].value.type);
+    aliased.push_back(i);
+  }
+  expression_binder binder(scope, findings_);
+  binder.allow_aggregates(true);
+  binder.allow_windows(from.windows);
+  auto out = binder.bind_condition(*from.qualify);
+  if (out)
+    replace_columns(*out, [&](const bound_column& column) -> std::optional<bound_expression> {
+      if (column.index < width)
+        return std::nullopt;
+      return items[aliased[column.index - width]].value;
+    });
+  return out;
+}
+
+/// What functions with OVER need below the outputs, then QUALIFY.
+plan_node query_planner::plan_windows(plan_node rows, std::vector<bound_expression>& outputs,
+                                      std::optional<bound_expression> qualify) {
+  over_rewriter rewriter;
+  for (const auto& each : outputs)
+    rewriter.collect(each);
+  if (qualify)
+    rewriter.collect(*qualify);
+  if (rewriter.has_calls()) {
+    rows = rewriter.build(std::move(rows));
+    for (auto& each : outputs)
+      rewriter.rewrite(each);
+    if (qualify)
+      rewriter.rewrite(*qualify);
+  }
+  return qualify ? filtered(std::move(rows), std::move(*qualify)) : std::move(rows);
+}
+
 /// The aggregate and HAVING; the outputs are then over its rows.
 std::optional<plan_node> query_planner::plan_groups(plan_node rows,
                                                     std::vector<bound_expression> keys,
                                                     std::vector<bound_expression>& outputs,
-                                                    std::optional<bound_expression> having) {
+                                                    std::optional<bound_expression> having,
+                                                    std::optional<bound_expression>* qualify) {
   const auto columns = rows.columns;
   grouping_rewriter rewriter(columns, std::move(keys), findings_);
   bool is_sound = true;
@@ -283,10 +339,11 @@ std::optional<plan_node> query_planner::plan_groups(plan_node rows,
     if (made)
       each = std::move(*made);
   }
-  if (having) {
-    having = rewriter.rewrite(std::move(*having));
-    is_sound &= having.has_value();
-  }
+  for (auto* each : {&having, qualify})
+    if (each != nullptr && *each) {
+      *each = rewriter.rewrite(std::move(**each));
+      is_sound &= each->has_value();
+    }
   if (!is_sound)
     return std::nullopt;
   rows = std::move(rewriter).finish(std::move(rows));
@@ -302,10 +359,6 @@ query_planner::plan_select(const select& from, const std::vector<order_item>& or
   if (!input)
     return std::nullopt;
   bool is_sound = true;
-  if (from.qualify)
-    is_sound = refuse("QUALIFY is not supported yet", from.qualify->at);
-  for (const auto& each : from.windows)
-    is_sound = refuse("WINDOW is not supported yet", each.label.at);
 
   auto first_finding = findings_.size();
   auto plain = *input; // what the rest is bound over when WHERE is wrong
@@ -316,22 +369,37 @@ query_planner::plan_select(const select& from, const std::vector<order_item>& or
     if (!input)
       input = std::move(plain);
   }
+  first_finding = findings_.size();
+  group_window window;
+  plain = *input;
+  input = plan_group_window(std::move(*input), from, window);
+  is_sound &= input.has_value();
+  if (!input)
+    input = std::move(plain);
   expression_binder binder(input->scope, findings_);
+  binder.set_group_window(window);
   binder.set_query_values([&](const subquery& each, source_span at_value) {
     return plan_query_value(*input, each, at_value);
   });
-  first_finding = findings_.size();
-  auto keys = bind_keys(from, binder);
+  std::optional<std::vector<bound_expression>> keys{std::in_place};
+  if (!has_grouping_sets(from))
+    keys = bind_keys(from, window, binder);
   explain_alias(from, first_finding);
   is_sound &= keys.has_value();
 
   binder.allow_aggregates(true);
-  std::vector<select_output> items;
-  is_sound &= bind_items(from, *input, binder, items);
   std::optional<bound_expression> having;
   if (from.having) {
     having = binder.bind_condition(*from.having);
     is_sound &= having.has_value();
+  }
+  binder.allow_windows(from.windows);
+  std::vector<select_output> items;
+  is_sound &= bind_items(from, *input, binder, items);
+  std::optional<bound_expression> qualify;
+  if (from.qualify) {
+    qualify = bind_qualify(from, *input, items);
+    is_sound &= qualify.has_value();
   }
   std::vector<std::string> names;
   for (const auto& each : items)
@@ -346,18 +414,40 @@ query_planner::plan_select(const select& from, const std::vector<order_item>& or
     return std::nullopt;
 
   const bool is_grouped =
-      from.has_group_by || from.having ||
+      from.has_group_by || from.having || (qualify && has_aggregate(*qualify)) ||
       std::any_of(items.begin(), items.end(), [](auto& each) { return has_aggregate(each.value); });
   auto rows = std::move(input->plan);
   std::vector<bound_expression> outputs;
   for (auto& each : items)
     outputs.push_back(std::move(each.value));
+  std::vector<bound_expression*> every;
+  for (auto& each : outputs)
+    every.push_back(&each);
+  for (auto* each : {&having, &qualify})
+    if (*each)
+      every.push_back(&**each);
+  std::vector<bound_expression> groupings;
+  for (const auto* each : every)
+    find_groupings(*each, groupings);
+  if (has_grouping_sets(from) || !groupings.empty()) {
+    const auto sets = plan_sets(rows, from, binder, every);
+    bool is_found = sets.has_value();
+    for (auto* each : every)
+      is_found = is_found && find_keys(*each, *sets, false);
+    if (!is_found)
+      return std::nullopt;
+    keys->clear();
+    for (auto i = sets->first_key; i < rows.columns.size(); ++i)
+      keys->push_back({bound_column{i}, rows.columns[i].type, at});
+  }
   if (is_grouped) {
-    auto grouped = plan_groups(std::move(rows), std::move(*keys), outputs, std::move(having));
+    auto grouped =
+        plan_groups(std::move(rows), std::move(*keys), outputs, std::move(having), &qualify);
     if (!grouped)
       return std::nullopt;
     rows = std::move(*grouped);
   }
+  rows = plan_windows(std::move(rows), outputs, std::move(qualify));
   out.plan = projected(std::move(rows), std::move(outputs), std::move(names));
   if (from.is_distinct) {
     plan_node distinct;

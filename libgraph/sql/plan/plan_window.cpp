@@ -175,10 +175,18 @@ std::optional<query_planner::relation> query_planner::plan_window(const function
   if (!is_sound)
     return std::nullopt;
 
+  auto out = windowed(std::move(input->plan), std::move(made), at);
+  auto scope = scope_of(out.columns, {});
+  return relation{std::move(out), std::move(scope)};
+}
+
+plan_node windowed(plan_node input, window_node made, source_span at) {
   plan_node out;
   out.at = at;
-  out.columns = columns;
-  const auto attribute = columns[made.shape.time_column];
+  out.columns = input.columns;
+  const auto attribute = input.columns[made.shape.time_column];
+  made.shape.is_processing_time = attribute.time == time_kind::processing_time;
+  made.shape.is_zoned = attribute.type.root() == type_root::timestamp_ltz;
   const auto bound_type = logical_type::timestamp(3).not_null();
   out.columns.push_back({"window_start", bound_type, time_kind::none, window_property::start});
   out.columns.push_back({"window_end", bound_type, time_kind::none, window_property::end});
@@ -190,9 +198,90 @@ std::optional<query_planner::relation> query_planner::plan_window(const function
        attribute.time, window_property::time});
   out.columns[made.shape.time_column].time = time_kind::none;
   out.node = std::move(made);
-  out.inputs.push_back(std::move(input->plan));
-  auto scope = scope_of(out.columns, {});
-  return relation{std::move(out), std::move(scope)};
+  out.inputs.push_back(std::move(input));
+  return out;
+}
+
+/// The window of GROUP BY TUMBLE(ts, INTERVAL …) and its kin: its columns come behind the input's,
+/// and the binder finds them by the call and by TUMBLE_START and so on of the same arguments.
+std::optional<query_planner::relation>
+query_planner::plan_group_window(relation input, const select& from, group_window& found) {
+  const function_call* call = nullptr;
+  source_span at;
+  for (const auto& each : from.group_by)
+    for (const auto& key : each.expressions) {
+      const auto* candidate = std::get_if<function_call>(&key.node);
+      if (candidate == nullptr || !group_window::kind_of(*candidate))
+        continue;
+      if (call != nullptr)
+        return unsupported("GROUP BY takes one window", key.at);
+      call = candidate;
+      at = key.at;
+    }
+  if (call == nullptr)
+    return input;
+  const auto kind = *group_window::kind_of(*call);
+  const auto label = in_capitals(call->function.parts[0].text);
+  const std::size_t count = kind == window_function::hop ? 3 : 2;
+  if (call->arguments.size() != count)
+    return fail(diagnostic_kind::invalid,
+                label + (count == 3 ? " in GROUP BY takes a time, a slide and a size"
+                                    : " in GROUP BY takes a time and an interval"),
+                at);
+  window_node made;
+  made.shape.kind = kind;
+  bool is_sound = true;
+  const auto interval_at = [&](std::size_t place, string_view name) {
+    const auto value = milliseconds_of(call->arguments[place].value, name, false, findings_);
+    is_sound &= value.has_value();
+    return value.value_or(0);
+  };
+  if (count == 3)
+    made.shape.slide_ms = interval_at(1, "SLIDE");
+  made.shape.size_ms = interval_at(count - 1, kind == window_function::session ? "GAP" : "SIZE");
+  expression_binder binder(input.scope, findings_);
+  const auto time = binder.bind(call->arguments[0].value);
+  if (!time || !is_sound)
+    return std::nullopt;
+  auto items = identity_items(input.plan.columns);
+  std::vector<std::string> names;
+  for (const auto& each : input.plan.columns)
+    names.push_back(each.name);
+  const auto place_of = [&](const bound_expression& value) {
+    const auto same = std::find(items.begin(), items.end(), value);
+    const auto out = static_cast<std::size_t>(same - items.begin());
+    if (same == items.end()) {
+      names.push_back("$g" + std::to_string(out));
+      items.push_back(value);
+    }
+    return out;
+  };
+  made.shape.time_column = place_of(*time);
+  if (kind == window_function::session)
+    for (const auto& each : from.group_by)
+      for (const auto& key : each.expressions) {
+        const auto* other = std::get_if<function_call>(&key.node);
+        if (other != nullptr && group_window::kind_of(*other))
+          continue;
+        const auto bound = binder.bind(key);
+        if (!bound)
+          return std::nullopt;
+        made.partition.push_back(place_of(*bound));
+      }
+  if (items.size() > input.plan.columns.size())
+    input.plan = projected(std::move(input.plan), std::move(items), std::move(names));
+  if (input.plan.columns[made.shape.time_column].time == time_kind::none)
+    return fail(diagnostic_kind::invalid,
+                label + " in GROUP BY needs a column with a WATERMARK, or of PROCTIME()",
+                call->arguments[0].value.at);
+  const auto known = input.scope.columns().size();
+  input.plan = windowed(std::move(input.plan), std::move(made), at);
+  const auto& columns = input.plan.columns;
+  for (auto i = known; i < columns.size(); ++i)
+    input.scope.add("$window", columns[i].name, columns[i].type, true);
+  found.call = call;
+  found.first_column = columns.size() - 3;
+  return input;
 }
 
 } // namespace headrace::sql

@@ -62,6 +62,15 @@ private:
     std::string name;
   };
 
+  /// The keys of several sets, as columns behind those of the rows.
+  struct grouping_sets {
+    std::vector<bound_expression> keys;
+    std::vector<logical_type> key_types;     ///< nullable where a set has not the key
+    std::vector<bound_expression> groupings; ///< GROUPING(…), each once
+    std::size_t first_key = 0;
+    std::size_t first_grouping = 0; ///< the set's number is behind them
+  };
+
   std::nullopt_t fail(diagnostic_kind kind, std::string message, source_span at);
   std::nullopt_t unsupported(std::string message, source_span at) {
     return fail(diagnostic_kind::unsupported, std::move(message), at);
@@ -104,8 +113,8 @@ private:
   /// @param correlations  gets what names columns of the query around; null: nothing may
   std::optional<relation> plan_where(relation input, const expression& condition,
                                      std::vector<bound_expression>* correlations = nullptr);
-  std::optional<std::vector<bound_expression>> bind_keys(const select& from,
-                                                         expression_binder& binder);
+  std::optional<std::vector<bound_expression>>
+  bind_keys(const select& from, const group_window& window, expression_binder& binder);
   bool bind_items(const select& from, const relation& input, expression_binder& binder,
                   std::vector<select_output>& out);
   bool expand_star(const star& from, source_span at, const relation& input,
@@ -114,7 +123,12 @@ private:
                   std::vector<select_output>& items, std::vector<std::string>& names, ordered& out);
   std::optional<plan_node> plan_groups(plan_node rows, std::vector<bound_expression> keys,
                                        std::vector<bound_expression>& outputs,
-                                       std::optional<bound_expression> having);
+                                       std::optional<bound_expression> having,
+                                       std::optional<bound_expression>* qualify = nullptr);
+  std::optional<bound_expression> bind_qualify(const select& from, const relation& input,
+                                               const std::vector<select_output>& items);
+  static plan_node plan_windows(plan_node rows, std::vector<bound_expression>& outputs,
+                                std::optional<bound_expression> qualify);
   void explain_alias(const select& from, std::size_t first_finding);
 
   // --- queries inside expressions (plan_sub_query.cpp)
@@ -141,6 +155,16 @@ private:
   /// Joins the value of a query to the rows, as a column behind the others.
   std::optional<bound_expression> plan_query_value(relation& input, const subquery& from,
                                                    source_span at);
+
+  // --- GROUPING SETS (plan_grouping_sets.cpp)
+  static bool has_grouping_sets(const select& from);
+  static void find_groupings(const bound_expression& in, std::vector<bound_expression>& out);
+  std::optional<std::vector<std::vector<std::size_t>>>
+  sets_of(const grouping& from, expression_binder& binder, std::vector<bound_expression>& keys);
+  bool find_keys(bound_expression& in, const grouping_sets& sets, bool in_aggregate);
+  std::optional<grouping_sets> plan_sets(plan_node& rows, const select& from,
+                                         expression_binder& binder,
+                                         std::vector<bound_expression*> expressions);
 
   // --- FROM (plan_from.cpp)
   std::optional<relation> plan_table(const table_expression& from);
@@ -179,6 +203,8 @@ private:
   std::optional<relation> merge_columns(relation joined, std::size_t left_count,
                                         const std::vector<name>& shared, join_type kind);
   std::optional<relation> plan_window(const function_call& from, source_span at);
+  std::optional<relation> plan_group_window(relation input, const select& from,
+                                            group_window& found);
 
   // --- FOR SYSTEM_TIME AS OF (plan_lookup_join.cpp)
   std::optional<relation> plan_lookup_join(const join_table& from, source_span at);
@@ -200,6 +226,9 @@ plan_node filtered(plan_node input, bound_expression condition);
 /// A column for each item, named so; a column that is passed on keeps what it has to do with time.
 plan_node projected(plan_node input, std::vector<bound_expression> items,
                     std::vector<std::string> names);
+
+/// Each row with the bounds of its windows behind the input's columns.
+plan_node windowed(plan_node input, window_node made, source_span at);
 
 /// What a watermark's expression over `column` means; nothing when it is neither the column nor the
 /// column less a constant interval.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace headrace::sql {
 
@@ -87,13 +88,15 @@ std::int32_t job_translator::partition(std::int32_t input, const logical_type& t
   return out_.program.add(std::move(made));
 }
 
-maybe_index job_translator::visit(const plan_node& plan) {
-  for (const auto& [known, index] : done_)
-    if (*known == plan)
-      return index;
+maybe_index job_translator::visit(const plan_node& plan, bool needs_before) {
+  for (const auto& known : done_)
+    if (known.needs_before == needs_before && *known.plan == plan)
+      return known.index;
+  const auto outer = std::exchange(needs_before_, needs_before);
   const auto index = std::visit([&](const auto& node) { return make(node, plan); }, plan.node);
+  needs_before_ = outer;
   if (index)
-    done_.emplace_back(&plan, *index);
+    done_.push_back({&plan, needs_before, *index});
   return index;
 }
 

@@ -3,21 +3,28 @@
 
 namespace headrace::sql {
 
+std::vector<graph::group_aggregate_call> calls_of(const std::vector<aggregate_item>& items) {
+  std::vector<graph::group_aggregate_call> out;
+  for (const auto& each : items) {
+    graph::group_aggregate_call call;
+    call.function = each.function;
+    call.arguments = numbers(each.arguments);
+    call.filter = each.filter ? static_cast<std::int32_t>(*each.filter) : -1;
+    call.is_distinct = each.is_distinct;
+    out.push_back(std::move(call));
+  }
+  return out;
+}
+
 maybe_index job_translator::make(const aggregate_node& node, const plan_node& plan) {
   const auto& input = plan.inputs[0];
   auto below = visit(input);
   if (!below)
     return std::nullopt;
   graph::group_aggregate_spec spec;
-  for (const auto& each : node.items) {
-    graph::group_aggregate_call call;
-    call.function = each.function;
-    call.arguments = numbers(each.arguments);
-    call.filter = each.filter ? static_cast<std::int32_t>(*each.filter) : -1;
-    call.is_distinct = each.is_distinct;
-    spec.calls.push_back(std::move(call));
-  }
+  spec.calls = calls_of(node.items);
   spec.input_retracts = find_updating(input) != nullptr;
+  spec.emits_update_before = needs_before_;
   spec.state_ttl_ms = settings_.state_ttl_ms;
   auto keyed_type = input.row_type();
   const bool is_global = node.key_count == 0;

@@ -5,7 +5,8 @@
 namespace headrace::sql {
 
 maybe_index job_translator::make(const calc_node& node, const plan_node& plan) {
-  const auto below = visit(plan.inputs[0]);
+  // A condition may be true of the new row of an update alone: then the old one is to be seen.
+  const auto below = visit(plan.inputs[0], needs_before_ || node.condition.has_value());
   graph::calc_spec spec;
   spec.time_zone = settings_.time_zone;
   bool is_sound = below.has_value();

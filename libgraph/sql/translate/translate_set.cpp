@@ -16,7 +16,7 @@ maybe_index job_translator::make(const set_node& node, const plan_node& plan) {
   made.output_type = plan.row_type();
   bool is_sound = true;
   for (const auto& each : plan.inputs) {
-    const auto below = visit(each);
+    const auto below = visit(each, needs_before_);
     is_sound &= below.has_value();
     if (below)
       made.inputs.push_back(fit(*below, each, made));

@@ -16,7 +16,6 @@ bool job_translator::add_sink(const plan_node& plan) {
 }
 
 bool job_translator::add_table_sink(const sink_node& sink, const plan_node& plan) {
-  const auto below = visit(plan.inputs[0]);
   graph::sink_spec spec;
   spec.connector = connector_of(sink.options);
   const auto type = plan.row_type();
@@ -25,6 +24,7 @@ bool job_translator::add_table_sink(const sink_node& sink, const plan_node& plan
   if (!made)
     fail(diagnostic_kind::invalid, "table " + sink.table->object + ": " + made.error().message,
          plan.at);
+  const auto below = visit(plan.inputs[0], !made || (*made)->takes_update_before());
   if (!made || !below)
     return false;
   const auto* updating = find_updating(plan.inputs[0]);

@@ -13,14 +13,77 @@ logical_type time_type(const plan_column& time) {
 
 } // namespace
 
-maybe_index job_translator::make(const window_node& /*node*/, const plan_node& plan) {
-  return not_yet("a window function without GROUP BY window_start, window_end", plan.at);
+graph::window_spec job_translator::window_of(const window_shape& shape) const {
+  graph::window_spec out;
+  out.size_ms = shape.size_ms;
+  out.offset_ms = shape.offset_ms;
+  out.slide_ms = shape.slide_ms;
+  out.is_processing_time = shape.is_processing_time;
+  if (shape.is_processing_time || shape.is_zoned)
+    out.time_zone = settings_.time_zone;
+  switch (shape.kind) {
+  case window_function::tumble:
+    return out;
+  case window_function::hop:
+    out.kind = graph::window_kind::sliding;
+    return out;
+  case window_function::cumulate:
+    out.kind = graph::window_kind::cumulating;
+    return out;
+  case window_function::session:
+    break;
+  }
+  out.kind = graph::window_kind::session;
+  return out;
+}
+
+maybe_index job_translator::make(const window_node& node, const plan_node& plan) {
+  const auto& input = plan.inputs[0];
+  auto below = visit(input);
+  if (const auto* updating = find_updating(input))
+    return not_yet("a window function over rows that are updated", updating->at);
+  if (!below)
+    return std::nullopt;
+  graph::window_table_spec spec;
+  spec.window = window_of(node.shape);
+  if (!node.shape.is_processing_time)
+    spec.time_column = static_cast<std::int32_t>(node.shape.time_column);
+  if (node.shape.kind != window_function::session)
+    return add("window", std::move(spec), {*below}, plan.row_type());
+  spec.key_columns = numbers(node.partition);
+  auto type = input.row_type();
+  const auto keyed = add_keyed(*below, type, spec.key_columns);
+  const auto width = input.columns.size();
+  const bool is_global = node.partition.empty();
+  auto fields = type.fields();
+  const auto all = plan.row_type().fields();
+  for (auto i = width; i < all.size(); ++i)
+    fields.push_back(all[i]);
+  const auto made =
+      add("window", std::move(spec), {keyed}, logical_type::row(std::move(fields)).not_null());
+  if (!is_global)
+    return made;
+  out_.program.at(made).parallelism = 1;
+  auto back = first_numbers(plan.columns.size());
+  for (auto i = width; i < back.size(); ++i)
+    ++back[i]; // behind the constant
+  return add("project", graph::project_spec{numbers(back)}, {made}, plan.row_type());
+}
+
+std::int32_t job_translator::add_keyed(std::int32_t input, logical_type& type,
+                                       std::vector<std::int32_t>& keys) {
+  if (keys.empty()) {
+    keys = {static_cast<std::int32_t>(type.child_count())};
+    input = add_constant(input, type);
+  }
+  return partition(input, type, keys);
 }
 
 maybe_index job_translator::make(const window_aggregate_node& node, const plan_node& plan) {
   const auto& input = plan.inputs[0];
+  if (node.carried)
+    return add_carried(node, plan);
   auto below = visit(input);
-  const auto window = window_of(node.shape, input, plan.at);
   if (const auto* updating = find_updating(input))
     return not_yet("GROUP BY of windows over rows that are updated", updating->at);
   graph::window_aggregate_spec spec;
@@ -40,11 +103,11 @@ maybe_index job_translator::make(const window_aggregate_node& node, const plan_n
       return std::nullopt;
     take(plan.columns[fixed + i].name, plan.columns[fixed + i].type, *call);
   }
-  if (!below || !window)
+  if (!below)
     return std::nullopt;
   if (results.empty()) // of nothing but windows: those that have rows
     take("$rows", logical_type::bigint().not_null(), {graph::aggregate_kind::count, -1});
-  spec.window = *window;
+  spec.window = window_of(node.shape);
   const auto result_count = results.size();
   auto all = results;
   spec.aggregates.result_type = logical_type::row(std::move(results)).not_null();
@@ -71,31 +134,6 @@ maybe_index job_translator::make(const window_aggregate_node& node, const plan_n
   for (std::size_t i = 0; i < node.items.size(); ++i)
     back.push_back(node.keys.size() + i);
   return add("project", graph::project_spec{numbers(back)}, {made}, plan.row_type());
-}
-
-std::optional<graph::window_spec>
-job_translator::window_of(const window_shape& shape, const plan_node& input, source_span at) {
-  const auto& time = input.columns[shape.time_column];
-  if (time.time == time_kind::processing_time)
-    return not_yet("a window over PROCTIME()", at);
-  if (time.type.root() == type_root::timestamp_ltz && settings_.time_zone != "UTC")
-    return not_yet("a window over TIMESTAMP_LTZ in a time zone other than UTC", at);
-  graph::window_spec out;
-  out.size_ms = shape.size_ms;
-  out.offset_ms = shape.offset_ms;
-  switch (shape.kind) {
-  case window_function::tumble:
-    return out;
-  case window_function::hop:
-    out.kind = graph::window_kind::sliding;
-    out.slide_ms = shape.slide_ms;
-    return out;
-  case window_function::cumulate:
-    return not_yet("CUMULATE", at);
-  case window_function::session:
-    break;
-  }
-  return not_yet("SESSION", at);
 }
 
 std::optional<graph::aggregate_call> job_translator::call_of(const aggregate_item& item,

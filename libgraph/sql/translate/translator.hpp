@@ -18,6 +18,7 @@ std::vector<std::int32_t> numbers(const std::vector<std::size_t>& from);
 /// 0, 1, … as many as `count`.
 std::vector<std::size_t> first_numbers(std::size_t count);
 graph::row_type_ptr shared(const logical_type& type);
+std::vector<graph::group_aggregate_call> calls_of(const std::vector<aggregate_item>& items);
 /// The option 'connector' is its name, the rest its options.
 graph::connector_spec connector_of(const graph::object_options& options);
 
@@ -43,7 +44,9 @@ private:
   /// No keys: all rows to one.
   std::int32_t partition(std::int32_t input, const logical_type& type,
                          std::vector<std::int32_t> keys);
-  maybe_index visit(const plan_node& plan);
+  /// The operators of a plan; of equal ones once.
+  /// @param needs_before  whether who reads the rows needs the old one of an update (-U)
+  maybe_index visit(const plan_node& plan, bool needs_before = true);
 
   // --- sources (translate_source.cpp)
   maybe_index make(const scan_node& node, const plan_node& plan);
@@ -53,7 +56,7 @@ private:
                          const graph::watermark_spec& watermarks);
   std::optional<graph::column_ptr> value_of(const bound_expression& from);
 
-  // --- rows (translate_calc.cpp, translate_set.cpp, translate_sort.cpp)
+  // --- rows (translate_calc.cpp, translate_set.cpp)
   maybe_index make(const calc_node& node, const plan_node& plan);
   std::optional<graph::expression> expression_of(const bound_expression& from);
   /// Adds a column that is the same in all rows.
@@ -61,15 +64,33 @@ private:
   maybe_index make(const set_node& node, const plan_node& plan);
   /// All inputs of a union are of its type, and none comes twice.
   std::int32_t fit(std::int32_t input, const plan_node& from, const graph::transformation& whole);
+
+  // --- orders (translate_over.cpp, translate_rank.cpp, translate_sort.cpp)
+  maybe_index make(const over_node& node, const plan_node& plan);
+  maybe_index make(const rank_node& node, const plan_node& plan);
   maybe_index make(const sort_node& node, const plan_node& plan);
+  maybe_index add_sort(const sort_node& node, const plan_node& plan);
+  /// The rows of some ranks of `plan`'s input.
+  maybe_index add_rank(const rank_node& node, const plan_node& plan);
+  std::optional<std::vector<graph::order_column>> order_of(const std::vector<sort_key>& keys,
+                                                           const plan_node& input, source_span at);
 
   // --- groups and windows (translate_aggregate.cpp, translate_window.cpp)
   maybe_index make(const aggregate_node& node, const plan_node& plan);
   maybe_index make(const window_node& node, const plan_node& plan);
   maybe_index make(const window_aggregate_node& node, const plan_node& plan);
-  std::optional<graph::window_spec> window_of(const window_shape& shape, const plan_node& input,
-                                              source_span at);
+  graph::window_spec window_of(const window_shape& shape) const;
   std::optional<graph::aggregate_call> call_of(const aggregate_item& item, source_span at);
+  /// Aggregates of rows that carry their windows.
+  maybe_index add_carried(const window_aggregate_node& node, const plan_node& plan);
+  /// The same right over the window function, in one task: rows are dealt out before they get their
+  /// windows.
+  maybe_index add_at_once(const window_aggregate_node& node, const plan_node& plan);
+  /// Adds keyed rows: `type` is then that of the rows, and without keys a constant is one.
+  std::int32_t add_keyed(std::int32_t input, logical_type& type, std::vector<std::int32_t>& keys);
+  /// From keys, results and bounds to the columns of the plan.
+  maybe_index add_results(std::int32_t groups, std::size_t key_count,
+                          const window_aggregate_node& node, const plan_node& plan);
 
   // --- joins (translate_join.cpp)
   maybe_index make(const join_node& node, const plan_node& plan);
@@ -87,7 +108,13 @@ private:
   std::vector<diagnostic>& findings_;
   translated_job out_;
   bool has_end_ = true; ///< all sources so far are bounded
-  std::vector<std::pair<const plan_node*, std::int32_t>> done_;
+  struct known_plan {
+    const plan_node* plan = nullptr;
+    bool needs_before = true;
+    std::int32_t index = 0;
+  };
+  std::vector<known_plan> done_;
+  bool needs_before_ = true; ///< of the plan that is being made
 };
 
 } // namespace headrace::sql

@@ -222,6 +222,96 @@ TEST_CASE("an aggregate by the bounds of windows is one by windows") {
             .find("GroupAggregate(groupBy=[window_end]") != std::string::npos);
 }
 
+TEST_CASE("ROW_NUMBER with a condition on it is a Top-N") {
+  testing_session session;
+
+  CHECK(session.plan("SELECT s, b, rn FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY s ORDER BY "
+                     "b DESC, a) AS rn FROM t) WHERE rn <= 10 AND s > 'a' AND b + rn > 1") ==
+        "Sink(fields=[s, b, rn])\n"
+        "+- Calc(select=[s, b, w0$o0 AS rn], where=[>(+(b, w0$o0), CAST(1):BIGINT NOT NULL)])\n"
+        "   +- Rank(rankType=[ROW_NUMBER], rankRange=[rankStart=1, rankEnd=10], partitionBy=[s], "
+        "orderBy=[b DESC, a ASC], select=[a, b, s, w0$o0])\n"
+        "      +- Calc(select=[a, b, s], where=[>(s, CAST('a'):STRING NOT NULL)])\n"
+        "         +- TableSourceScan(table=[`default_catalog`.`default_database`.`t`], "
+        "fields=[a, b, s])\n");
+  // One rank alone is a constant; what nobody reads is left out.
+  CHECK(session.plan("SELECT b, rn FROM (SELECT b, d, ROW_NUMBER() OVER (ORDER BY a) AS rn FROM t) "
+                     "WHERE 3 = rn") ==
+        "Sink(fields=[b, rn])\n"
+        "+- Calc(select=[b, 3 AS rn])\n"
+        "   +- Rank(rankType=[ROW_NUMBER], rankRange=[rankStart=3, rankEnd=3], partitionBy=[], "
+        "orderBy=[a ASC], select=[a, b])\n"
+        "      +- TableSourceScan(table=[`default_catalog`.`default_database`.`t`], "
+        "fields=[a, b])\n");
+}
+
+TEST_CASE("one row by time is a deduplication, and without an end there is no Top-N") {
+  testing_session session;
+
+  CHECK(session
+            .plan("SELECT auction FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY auction ORDER BY "
+                  "rt DESC) AS rn FROM bid) WHERE rn = 1")
+            .find("Deduplicate(keep=[LastRow], key=[auction], order=[ROWTIME])") !=
+        std::string::npos);
+  CHECK(session
+            .plan("SELECT auction FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY auction ORDER BY "
+                  "p) AS rn FROM (SELECT *, PROCTIME() AS p FROM bid)) WHERE rn = 1")
+            .find("Deduplicate(keep=[FirstRow], key=[auction], order=[PROCTIME])") !=
+        std::string::npos);
+  CHECK(session
+            .plan("SELECT b FROM (SELECT b, ROW_NUMBER() OVER (ORDER BY a) AS rn FROM t) "
+                  "WHERE rn > 3")
+            .find("OverAggregate(orderBy=[a ASC], window=[RANGE BETWEEN UNBOUNDED PRECEDING AND "
+                  "CURRENT ROW], select=[a, b, ROW_NUMBER(*) AS w0$o0])") != std::string::npos);
+}
+
+TEST_CASE("windows that an aggregate does not find itself are carried by the rows") {
+  testing_session session;
+  const auto has = [&](std::string_view query, std::string_view part) {
+    const auto plan = session.plan(query);
+    CAPTURE(plan);
+    CHECK(plan.find(part) != std::string::npos);
+  };
+
+  const auto* sessions = "SELECT auction, COUNT(*) AS n FROM TABLE(SESSION(TABLE bid PARTITION BY "
+                         "auction, DESCRIPTOR(rt), INTERVAL '10' SECOND)) GROUP BY auction, "
+                         "window_start, window_end";
+  has(sessions, "WindowAggregate(groupBy=[auction], window=[SESSION(win_start=window_start, "
+                "win_end=window_end, gap=10000 ms)], select=[auction, window_start, window_end, "
+                "COUNT(*) AS $f3])");
+  has(sessions,
+      "WindowTableFunction(window=[SESSION(time=rt, gap=10000 ms)], partition=[auction])");
+  has("SELECT SESSION_END(rt, INTERVAL '10' SECOND) FROM bid "
+      "GROUP BY auction, SESSION(rt, INTERVAL '10' SECOND)",
+      "WindowTableFunction(window=[SESSION(time=rt, gap=10000 ms)], partition=[auction])");
+  // Results of windows by the same windows.
+  has("SELECT COUNT(DISTINCT n) FROM (SELECT window_start AS s, window_end AS e, COUNT(*) AS n "
+      "FROM "
+      "TABLE(TUMBLE(TABLE bid, DESCRIPTOR(rt), INTERVAL '10' SECOND)) "
+      "GROUP BY auction, window_start, window_end) GROUP BY s, e",
+      "WindowAggregate(window=[TUMBLE(win_start=s, win_end=e, size=10000 ms)], "
+      "select=[s, e, COUNT(DISTINCT n) AS $f2])");
+  has("SELECT auction FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY window_start, window_end "
+      "ORDER BY price DESC) AS rn FROM TABLE(TUMBLE(TABLE bid, DESCRIPTOR(rt), INTERVAL '10' "
+      "SECOND))) WHERE rn <= 3",
+      "WindowRank(rankType=[ROW_NUMBER], rankRange=[rankStart=1, rankEnd=3], "
+      "partitionBy=[window_start, window_end], orderBy=[price DESC]");
+}
+
+TEST_CASE("set operations of distinct rows are aggregates over a union") {
+  testing_session session;
+
+  CHECK(session.plan("SELECT b FROM t UNION SELECT b FROM u")
+            .find("GroupAggregate(groupBy=[b], select=[b])\n   +- Union(all=[true], union=[b])") !=
+        std::string::npos);
+  const auto intersected = session.plan("SELECT b FROM t INTERSECT SELECT b FROM u");
+  CHECK(intersected.find("where=[AND(>($c1, 0), >($c2, 0))]") != std::string::npos);
+  CHECK(intersected.find("GroupAggregate(groupBy=[b], select=[b, COUNT(*) FILTER $left AS $c1, "
+                         "COUNT(*) FILTER $right AS $c2])") != std::string::npos);
+  CHECK(session.plan("SELECT b FROM t EXCEPT SELECT b FROM u")
+            .find("where=[AND(>($c1, 0), =($c2, 0))]") != std::string::npos);
+}
+
 } // TEST_SUITE("graph/sql/optimize/optimizer")
 
 } // namespace headrace::sql

@@ -1,0 +1,76 @@
+#include "libgraph/sql/optimize/changelog.hpp"
+#include "libgraph/sql/translate/translator.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace headrace::sql {
+namespace {
+
+/// What runs with OVER over a stream.
+bool is_known(const aggregate_item& item) {
+  static constexpr std::array names{std::string_view("AVG"),        std::string_view("COUNT"),
+                                    std::string_view("DENSE_RANK"), std::string_view("FIRST_VALUE"),
+                                    std::string_view("LAG"),        std::string_view("LAST_VALUE"),
+                                    std::string_view("MAX"),        std::string_view("MIN"),
+                                    std::string_view("RANK"),       std::string_view("ROW_NUMBER"),
+                                    std::string_view("STDDEV_POP"), std::string_view("STDDEV_SAMP"),
+                                    std::string_view("SUM"),        std::string_view("VAR_POP"),
+                                    std::string_view("VAR_SAMP")};
+  return !item.is_distinct && std::find(names.begin(), names.end(), item.function) != names.end();
+}
+
+} // namespace
+
+/// Only what no Top-N was made of comes here.
+maybe_index job_translator::make(const over_node& node, const plan_node& plan) {
+  const auto& input = plan.inputs[0];
+  if (const auto* updating = find_updating(input))
+    return fail(diagnostic_kind::unsupported,
+                "OVER does not take rows that are updated or taken back, as those of this are",
+                updating->at);
+  const bool is_over_time = node.order.size() == 1 && !node.order[0].is_descending &&
+                            input.columns[node.order[0].column].time != time_kind::none;
+  if (!is_over_time)
+    return fail(diagnostic_kind::unsupported,
+                "ORDER BY of OVER takes a time attribute, ascending, unless it ranks rows by "
+                "ROW_NUMBER with a condition such as n <= 10 around it",
+                plan.at);
+  for (const auto& each : node.items)
+    if (!is_known(each))
+      return each.function == "LEAD"
+                 ? fail(diagnostic_kind::unsupported,
+                        "LEAD would wait for rows to come; take LAG of the later row", plan.at)
+                 : not_yet(each.function + (each.is_distinct ? " with DISTINCT" : "") +
+                               " with OVER",
+                           plan.at);
+  auto below = visit(input);
+  if (!below)
+    return std::nullopt;
+  graph::over_spec spec;
+  const auto time = node.order[0].column;
+  if (input.columns[time].time == time_kind::row_time)
+    spec.time_column = static_cast<std::int32_t>(time);
+  spec.is_rows = node.is_rows;
+  spec.preceding = node.preceding.value_or(-1);
+  spec.calls = calls_of(node.items);
+  spec.key_columns = numbers(node.partition);
+  auto type = input.row_type();
+  const auto keyed = add_keyed(*below, type, spec.key_columns);
+  const auto width = input.columns.size();
+  const bool is_global = node.partition.empty();
+  auto fields = type.fields();
+  for (auto i = width; i < plan.columns.size(); ++i)
+    fields.push_back({plan.columns[i].name, plan.columns[i].type, {}});
+  const auto made =
+      add("over", std::move(spec), {keyed}, logical_type::row(std::move(fields)).not_null());
+  if (!is_global)
+    return made;
+  out_.program.at(made).parallelism = 1;
+  auto back = first_numbers(plan.columns.size());
+  for (auto i = width; i < back.size(); ++i)
+    ++back[i]; // behind the constant
+  return add("project", graph::project_spec{numbers(back)}, {made}, plan.row_type());
+}
+
+} // namespace headrace::sql
