@@ -23,11 +23,12 @@ void task_executor_endpoint::answer_messages() {
       [this](const auto& what, const actors::address& from) { hear_heartbeat(what, from); });
   on_tell<schema::Disconnect>([this](const auto& what, const actors::address&) {
     const auto view = what.view();
-    const auto job = read_id<job_id>(view->getJob().getHigh() == 0 && view->getJob().getLow() == 0
-                                         ? view->getFrom()
-                                         : view->getJob());
+    const auto named = read_id<job_id>(view->getJob());
+    const auto job = named.is_none() ? read_id<job_id>(view->getFrom()) : named;
     if (const auto known = jobs_.find(job); known != jobs_.end())
       known->second->is_over = !view->getJobGoesOn();
+    else if (!named.is_none() && !view->getJobGoesOn())
+      drop_state(job); // all its slots were freed before
     lose_job(job, view->getCause().cStr(), true);
   });
   on_ask<schema::LeaveCluster, schema::Acknowledge>([this](const auto& order, auto back) {

@@ -124,6 +124,8 @@ private:
                   const result<message<schema::OfferSlotsReply>>& answer);
   void lose_job(job_id job, const std::string& cause, bool is_end = false);
   void forget_job_if_unused(job_id job);
+  /// Removes what is left here of the state of a job that is over.
+  void drop_state(job_id job);
   /// Removes the local copies of a job's state.
   void drop_local_state(job_id job);
   /// @param otherwise  words for when it cannot be removed

@@ -361,11 +361,14 @@ void task_executor_endpoint::forget_job_if_unused(job_id job) {
   const auto at = jobs_.find(job);
   if (at == jobs_.end() || tasks_of_job_.contains(job) || !slots_.of_job(job).empty())
     return;
-  if (at->second->is_over) {
-    drop_local_state(job);
-    drop_directory(state_directory() + "/" + to_string(job), "state directories stay");
-  }
+  if (at->second->is_over)
+    drop_state(job);
   jobs_.erase(at);
+}
+
+void task_executor_endpoint::drop_state(job_id job) {
+  drop_local_state(job);
+  drop_directory(state_directory() + "/" + to_string(job), "state directories stay");
 }
 
 void task_executor_endpoint::drop_local_state(job_id job) {

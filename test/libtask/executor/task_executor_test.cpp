@@ -151,6 +151,12 @@ public:
         tell(executor_, cancel.finish());
       });
       return;
+    case 3:
+      free_slot();
+      return;
+    case 4:
+      say_farewell();
+      return;
     default:
       trigger(order->kind());
     }
@@ -172,6 +178,20 @@ private:
       tell(executor_, of_job.finish());
     }
     after(milliseconds(1000), [this] { beat(); });
+  }
+  void free_slot() {
+    message_builder<schema::FreeSlot> order;
+    write(order->initAllocation(), the_slot);
+    order->setCause("job is over");
+    ask<schema::Acknowledge>(executor_, order.finish(), milliseconds(1000),
+                             [](const auto& answer) { CHECK(answer); });
+  }
+  void say_farewell() {
+    message_builder<schema::Disconnect> farewell;
+    write(farewell->initFrom(), the_job);
+    write(farewell->initJob(), the_job);
+    farewell->setCause("job is over");
+    tell(executor_, farewell.finish());
   }
   void allocate() {
     message_builder<schema::AllocateSlot> order;
@@ -358,6 +378,8 @@ struct cluster_fixture {
     settings.id = executor_id;
     settings.leader = std::make_shared<actors::fixed_leader>(master);
     settings.cache_directory = "/cache";
+    settings.state_directory = "/state";
+    settings.local_state_directory = "/copies";
     where.name = "taskexecutor";
     where.kind = "task_executor";
     executor = node->spawn(
@@ -417,6 +439,31 @@ TEST_CASE("a bounded job runs through a keyed exchange and finishes, in any orde
     for (const auto& [attempt, seen] : cluster.notes->states)
       CHECK(seen == std::vector<task_state>{task_state::INITIALIZING, task_state::RUNNING,
                                             task_state::FINISHED});
+  }
+}
+
+TEST_CASE("of a job that is over no state stays, whether its slots or its end come first") {
+  for (const std::uint32_t first : {3U, 4U}) {
+    CAPTURE(first);
+    cluster_fixture cluster(headrace::testing::seed());
+    cluster.notes->vertices = copying(1, 50);
+    cluster.start();
+    REQUIRE(cluster.run_until([&] { return cluster.notes->all_ended(); }));
+    const auto state = "/state/" + to_string(executor_id);
+    for (const auto& below : {state, std::string("/copies")}) {
+      cluster.files.put(below + "/" + to_string(the_job) + "/file", "of the job");
+      cluster.files.put(below + "/" + to_string(job_id{6, 6}) + "/file", "of another");
+    }
+
+    cluster.say(first);
+    cluster.node->run(1000);
+    cluster.say(7 - first);
+    cluster.node->run(1000);
+
+    for (const auto& below : {state, std::string("/copies")}) {
+      CHECK_FALSE(cluster.files.stat(below + "/" + to_string(the_job)));
+      CHECK(cluster.files.stat(below + "/" + to_string(job_id{6, 6}) + "/file"));
+    }
   }
 }
 
