@@ -286,7 +286,9 @@ def parse_arguments():
     if options.savepoint and options.kind != "processes":
         parser.error("--savepoint goes with kills and stops only")
     options.headrace = options.build.resolve() / "apps/headrace"
-    options.rows = options.rows or ROWS[options.kind]
+    # A savepoint waits for what an operator that is slow has in front of it.
+    longer = 2 if options.unaligned and options.savepoint else 1
+    options.rows = options.rows or ROWS[options.kind] * longer
     options.numbers = range(0 if options.undisturbed else 1, options.runs + 1)
     options.job = options.build.resolve() / "test/fault/libwindowed_job.so"
     return options
