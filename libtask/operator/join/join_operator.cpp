@@ -22,7 +22,10 @@ join_rows::setup setup_of(const graph::operator_node& node, std::size_t side) {
   const auto& from = side == 0 ? spec.left : spec.right;
   return {side == 0 ? "left-rows" : "right-rows",
           std::make_shared<const graph::logical_type>(node.input_types[side]),
-          counts_matches(spec.kind, side), from.retracts, from.state_ttl_ms};
+          counts_matches(spec.kind, side),
+          from.retracts,
+          from.state_ttl_ms,
+          false};
 }
 
 class join_operator final : public stream_operator {
@@ -99,6 +102,7 @@ private:
   /// Pairs the next rows of the batch with those of the other side that have the key.
   void collect(const drain_budget& budget) {
     pairs_.clear();
+    other().begin_piece();
     pair_indices_.clear();
     pair_offsets_.clear();
     ends_.clear();

@@ -14,6 +14,8 @@ namespace {
 using graph::logical_type;
 
 constexpr std::size_t sweep_keys = 256;
+constexpr std::size_t chunk_bytes = std::size_t{16} << 10U;
+constexpr unsigned chunk_shift = 32; ///< of its number in an offset
 
 template <class T>
 T load(byte_view from, std::size_t at) {
@@ -52,7 +54,17 @@ status join_rows::find(const state::key_batch& keys, std::span<const std::uint32
   counted_size_ = 0;
   if (with_.counts_matches)
     map_keys();
+  if (has_chunks()) {
+    keys_ = &keys;
+    found_rows_.assign(rows.begin(), rows.end());
+    chunks_.clear();
+  }
   return {};
+}
+
+void join_rows::begin_piece() {
+  while (chunks_.size() > 1) // the last one may be in the middle
+    chunks_.pop_front();
 }
 
 /// Equal keys are counted as one.
@@ -121,11 +133,46 @@ bool join_rows::is_expired(byte_view all, const joined_entry& entry, std::int64_
 }
 
 bool join_rows::next(std::size_t index, std::size_t& offset, joined_entry& out) {
+  if (has_chunks())
+    return next_of_chunks(index, offset, out);
   const auto all = rows_at(index);
   while (offset < all.size() && read(all, offset, out))
     if (!is_expired(all, out, now_ms_))
       return true;
   return false;
+}
+
+bool join_rows::next_of_chunks(std::size_t index, std::size_t& offset, joined_entry& out) {
+  const auto first = rows_at(index);
+  if (first.size() < sizeof(std::uint32_t))
+    return false;
+  const auto last = load<std::uint32_t>(first, 0);
+  if (offset == 0)
+    offset = sizeof(last);
+  while (true) {
+    const auto chunk = static_cast<std::uint32_t>(offset >> chunk_shift);
+    const auto all = chunk == 0 ? first : chunk_at(index, chunk);
+    auto at = static_cast<std::size_t>(static_cast<std::uint32_t>(offset));
+    if (at < all.size() && read(all, at, out)) {
+      offset = std::size_t{chunk} << chunk_shift | at;
+      return true;
+    }
+    if (chunk >= last || !failure_)
+      return false;
+    offset = std::size_t{chunk + 1} << chunk_shift;
+  }
+}
+
+byte_view join_rows::chunk_at(std::size_t index, std::uint32_t chunk) {
+  if (!chunks_.empty() && chunks_.back().index == index && chunks_.back().chunk == chunk)
+    return chunks_.back().bytes;
+  failure_ = table_->locate(*keys_, {&found_rows_[index], 1}, state::state_namespace{chunk},
+                            state::access::read, chunk_found_);
+  if (!failure_)
+    return {};
+  const auto bytes = table_->get(chunk_found_, 0).value_or(byte_view());
+  chunks_.push_back({index, chunk, byte_string(bytes)});
+  return chunks_.back().bytes;
 }
 
 std::uint32_t join_rows::matches(std::size_t index, std::size_t at) const {
@@ -144,8 +191,9 @@ void join_rows::set_matches(std::size_t index, std::size_t at, std::uint32_t cou
 }
 
 status join_rows::finish() {
+  chunks_.clear();
   if (!with_.counts_matches)
-    return {};
+    return std::exchange(failure_, {});
   bool has_changed = false;
   for (std::size_t i = 0; i < counted_size_; ++i) {
     auto& key = counted_[i];
@@ -173,6 +221,8 @@ status join_rows::apply(const state::key_batch& keys, std::span<const change> ch
   HEADRACE_CHECK(is_one_space
                      ? table_->locate(keys, rows_, changes[0].space, state::access::insert, own_)
                      : table_->locate(keys, rows_, spaces_, state::access::insert, own_));
+  if (has_chunks())
+    return add_to_chunks(keys, changes);
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto& each = changes[i];
     if (each.is_retracted) {
@@ -193,6 +243,75 @@ status join_rows::apply(const state::key_batch& keys, std::span<const change> ch
       emptied_.push_back(i);
   HEADRACE_CHECK(table_->erase(own_, emptied_));
   return table_->write_back(own_);
+}
+
+status join_rows::add_to_chunks(const state::key_batch& keys, std::span<const change> changes) {
+  additions_.clear();
+  addition_of_.clear();
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto all = table_->get(own_, i).value_or(byte_view());
+    const auto last = all.empty() ? std::uint32_t{0} : load<std::uint32_t>(all, 0);
+    scratch_.clear();
+    if (all.empty())
+      append(scratch_, last);
+    byte_writer(scratch_).put_bytes(changes[i].encoded);
+    if (last == 0 && all.size() + scratch_.size() <= chunk_bytes &&
+        !addition_of_.contains(own_.tokens[i])) {
+      HEADRACE_CHECK(table_->append(own_, i, scratch_));
+      continue;
+    }
+    if (all.empty()) { // one row that is larger than a chunk
+      HEADRACE_CHECK(table_->append(own_, i, scratch_));
+      continue;
+    }
+    const auto [known, is_fresh] = addition_of_.try_emplace(own_.tokens[i], additions_.size());
+    if (is_fresh)
+      additions_.push_back({i, last, {}});
+    additions_[known->second].bytes += scratch_;
+  }
+  if (!additions_.empty())
+    HEADRACE_CHECK(append_chunks(keys));
+  return table_->write_back(own_);
+}
+
+/// Appends to the last chunk of each key, or, where that is full, as a further one.
+status join_rows::append_chunks(const state::key_batch& keys) {
+  const auto own_rows = rows_;
+  std::vector<std::uint32_t> lasts;
+  for (const bool is_further : {false, true}) {
+    std::vector<std::size_t> taken;
+    rows_.clear();
+    spaces_.clear();
+    for (std::size_t i = 0; i < additions_.size(); ++i) {
+      auto& each = additions_[i];
+      if (each.bytes.empty())
+        continue;
+      taken.push_back(i);
+      rows_.push_back(own_rows[each.index]);
+      spaces_.push_back(std::int64_t{lasts.empty() ? std::max(each.last, 1U) : lasts[i] + 1});
+    }
+    if (taken.empty())
+      break;
+    HEADRACE_CHECK(table_->locate(keys, rows_, spaces_, state::access::insert, chunk_found_));
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      auto& each = additions_[taken[i]];
+      const auto before = table_->get(chunk_found_, i).value_or(byte_view()).size();
+      if (!is_further && before > 0 && before + each.bytes.size() > chunk_bytes)
+        continue;
+      HEADRACE_CHECK(table_->append(chunk_found_, i, each.bytes));
+      each.bytes.clear();
+      const auto last = static_cast<std::uint32_t>(spaces_[i]);
+      if (last == each.last)
+        continue;
+      scratch_.assign(table_->get(own_, each.index).value_or(byte_view()));
+      std::memcpy(scratch_.data(), &last, sizeof(last));
+      HEADRACE_CHECK(table_->put(own_, each.index, scratch_));
+    }
+    HEADRACE_CHECK(table_->write_back(chunk_found_));
+    for (const auto& each : additions_)
+      lasts.push_back(std::max(each.last, 1U));
+  }
+  return {};
 }
 
 /// Takes the first equal row out.

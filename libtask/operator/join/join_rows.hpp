@@ -8,9 +8,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace headrace::task {
@@ -24,9 +26,13 @@ struct joined_entry {
 /// The rows of one side of a join, by key: one value a key, which holds its rows one behind the
 /// other, equal rows as often as they came.
 ///
-///     value   entry …
+///     value   [4 bytes: number of the last chunk, where there are chunks] entry …
 ///     entry   [8 bytes: written at, when rows expire] [4 bytes: rows of the other side that match,
 ///             when they are counted] varint length, row
+///
+/// Where rows are only added and read, those beyond some kilobytes of a key lie in chunks, which
+/// are values of the key in spaces 1, 2, …: what is added to a key with many rows does not rewrite
+/// them.
 ///
 /// On the subtask's mailbox only.
 class join_rows {
@@ -37,6 +43,7 @@ public:
     bool counts_matches = false;
     bool retracts = false;
     std::int64_t ttl_ms = 0;
+    bool has_spaces = false; ///< of the caller's own
   };
   explicit join_rows(setup with) : with_(std::move(with)) {}
 
@@ -48,12 +55,14 @@ public:
   /// next `find`, or `finish`.
   status find(const state::key_batch& keys, std::span<const std::uint32_t> rows,
               std::span<const state::state_namespace> spaces, std::int64_t now_ms);
-  /// Whether there is a further row of the i-th key behind `offset`, which moves on.
+  /// Rows that `next` gave are not needed any more.
+  void begin_piece();
+  /// Whether there is a further row of the i-th key behind `offset`, which moves on from 0.
   bool next(std::size_t index, std::size_t& offset, joined_entry& out);
   /// Counted matches of a row of the i-th key.
   std::uint32_t matches(std::size_t index, std::size_t at) const;
   void set_matches(std::size_t index, std::size_t at, std::uint32_t count);
-  /// Stores what was counted.
+  /// Stores what was counted. @errors what failed in `next`, too
   status finish();
 
   // --- written by a batch of its own side
@@ -96,6 +105,9 @@ private:
     std::size_t index = 0; ///< of `found_`
     bool is_changed = false;
   };
+  bool has_chunks() const {
+    return !with_.retracts && !with_.counts_matches && with_.ttl_ms == 0 && !with_.has_spaces;
+  }
   std::size_t header_bytes() const {
     return (with_.ttl_ms > 0 ? sizeof(std::int64_t) : 0) +
            (with_.counts_matches ? sizeof(std::uint32_t) : 0);
@@ -105,6 +117,10 @@ private:
   byte_view rows_at(std::size_t index);
   counted_key& counted_at(std::size_t index);
   void map_keys();
+  bool next_of_chunks(std::size_t index, std::size_t& offset, joined_entry& out);
+  byte_view chunk_at(std::size_t index, std::uint32_t chunk);
+  status add_to_chunks(const state::key_batch& keys, std::span<const change> changes);
+  status append_chunks(const state::key_batch& keys);
   status remove(std::size_t index, byte_view encoded);
   bool copy_live(byte_view all, std::int64_t now_ms);
 
@@ -116,12 +132,31 @@ private:
   std::vector<counted_key> counted_;  ///< the first `counted_size_` are of this batch
   std::size_t counted_size_ = 0;
   std::vector<std::uint32_t> buckets_;
+  // Chunks of keys that were found: copies, of the piece at hand.
+  struct chunk_copy {
+    std::size_t index = 0;
+    std::uint32_t chunk = 0;
+    byte_string bytes;
+  };
+  const state::key_batch* keys_ = nullptr;
+  std::vector<std::uint32_t> found_rows_;
+  std::deque<chunk_copy> chunks_;
+  state::located_rows chunk_found_;
+  status failure_;
   // Of the own side's batch.
   state::located_rows own_;
   std::vector<std::uint32_t> rows_;
   std::vector<state::state_namespace> spaces_;
   std::vector<std::uint32_t> emptied_;
   byte_string scratch_;
+  /// What is to be added to chunks of a key.
+  struct chunk_addition {
+    std::size_t index = 0; ///< of `own_`
+    std::uint32_t last = 0;
+    byte_string bytes;
+  };
+  std::vector<chunk_addition> additions_;
+  std::unordered_map<std::uint64_t, std::size_t> addition_of_; ///< by token
   // Of the sweep.
   state::scan_cursor cursor_;
   std::optional<state::scanned_rows> piece_;

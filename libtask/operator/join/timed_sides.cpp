@@ -18,7 +18,10 @@ join_rows::setup setup_of(const graph::operator_node& node, std::size_t side) {
   const auto& spec = spec_of(node);
   return {side == 0 ? "left-rows" : "right-rows",
           std::make_shared<const graph::logical_type>(node.input_types[side]),
-          is_outer(spec.join.kind, side) && (side == 1 || !spec.is_by_window), false, 0};
+          is_outer(spec.join.kind, side) && (side == 1 || !spec.is_by_window),
+          false,
+          0,
+          true};
 }
 
 graph::record_batch no_rows(const graph::logical_type& type) {

@@ -223,6 +223,32 @@ TEST_CASE("a key with many rows is joined in pieces") {
   CHECK(steps >= 200);
 }
 
+TEST_CASE("rows that are only added lie in chunks, which are read and added to one by one") {
+  for (const auto* backend : {"hashmap", "rocksdb"}) {
+    chain_harness::options how;
+    how.backend = backend;
+    joined join(spec_of(join_kind::inner, false), how);
+    std::size_t rows = 0;
+    for (const std::size_t count : {3, 2000, 1, 1, 700, 5}) {
+      std::vector<side_row> some;
+      for (std::size_t i = 0; i < count; ++i)
+        some.push_back(
+            {static_cast<std::int32_t>(i % 2), static_cast<std::int64_t>(rows + i),
+             i % 100 == 0 ? std::string(20'000, 'x') : "some bytes more than a slot has"});
+      rows += count;
+      join.left(some);
+      std::map<std::int64_t, int> seen;
+      join.harness().push(1, batch_of({{0, 1, "a"}, {1, 1, "b"}}));
+      for (const auto& batch : join.harness().take_batches())
+        for (std::size_t i = 0; i < batch.size(); ++i)
+          ++seen[batch.at(1).values<std::int64_t>()[batch.row_at(i)]];
+      CHECK(seen.size() == rows);
+      CHECK(
+          std::all_of(seen.begin(), seen.end(), [](const auto& each) { return each.second == 1; }));
+    }
+  }
+}
+
 TEST_CASE("rows are not joined any more when their time to live is over") {
   for (const auto* backend : {"hashmap", "rocksdb"}) {
     chain_harness::options how;
@@ -289,7 +315,7 @@ std::map<std::string, int> expected_of(const random_join& how, const std::vector
 }
 
 /// Some rows that come, and some of those that are there, and go.
-std::vector<side_row> random_changes(testing::dice& random, bool retracts,
+std::vector<side_row> random_changes(testing::dice& random, bool retracts, bool has_large,
                                      std::vector<side_row>& live) {
   std::vector<side_row> out;
   for (auto count = 1 + random.below(8); count > 0; --count) {
@@ -306,6 +332,8 @@ std::vector<side_row> random_changes(testing::dice& random, bool retracts,
       made.k = static_cast<std::int32_t>(random.below(4));
     made.v = static_cast<std::int64_t>(random.below(4));
     made.s = random.one_in(3) ? "a text of more than twelve bytes" : "b";
+    if (has_large && random.one_in(3))
+      made.s = std::string(6000, static_cast<char>('a' + random.below(3)));
     live.push_back(made);
     made.kind = random.one_in(2) ? row_kind::insert : row_kind::update_after;
     out.push_back(made);
@@ -375,6 +403,7 @@ TEST_CASE("random changes of both sides lead to the join of the rows that are le
     if (how.has_condition)
       how.spec.condition = less();
     const std::string backend = random.one_in(4) ? "rocksdb" : "hashmap";
+    const bool has_large = random.one_in(3); // rows that fill chunks of a key
     CAPTURE(static_cast<int>(how.spec.kind));
     CAPTURE(backend);
     testing::testing_file_system files;
@@ -393,7 +422,7 @@ TEST_CASE("random changes of both sides lead to the join of the rows that are le
       tasks->push(static_cast<std::int32_t>(side),
                   random_changes(random,
                                  side == 0 ? how.spec.left.retracts : how.spec.right.retracts,
-                                 live[side]));
+                                 has_large, live[side]));
       for (const auto& line : tasks->take()) {
         CAPTURE(line);
         auto& count = table[line.substr(2)];
