@@ -20,8 +20,8 @@ struct update_maker {
   bool operator()(const set_node& node) const {
     return node.kind != set_operator::union_ || !node.is_all;
   }
-  /// The first that come stay the first.
-  bool operator()(const sort_node& node) const { return !node.keys.empty(); }
+  /// The first that come stay the first, and by time rows come in their order.
+  bool operator()(const sort_node& node) const { return !node.keys.empty() && node.limit; }
   bool operator()(const rank_node& node) const {
     return !node.window_end && (!node.order.empty() || node.prefers_latest);
   }
