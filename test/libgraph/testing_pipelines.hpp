@@ -31,6 +31,6 @@ public:
 /// A job with every kind of operator, edge and setting in it, all fields away from their defaults.
 graph::job_graph full_job();
 /// A job of SQL's windows and OVER, none of their fields at its default.
-job_graph windowed_sql_job();
+graph::job_graph windowed_sql_job();
 
 } // namespace headrace::testing
