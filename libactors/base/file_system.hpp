@@ -67,7 +67,7 @@ public:
   virtual status create_directories(const std::string& path) = 0;
   /// Follows links. @errors file_not_found
   virtual result<file_info> stat(const std::string& path) = 0;
-  /// Direct entries, sorted by name; links followed, those to nothing left out.
+  /// Direct entries, sorted by name; links followed, and one to nothing is no regular file.
   /// @errors storage_failed  links lead to each other; names the first
   virtual result<std::vector<file_info>> list(const std::string& directory) = 0;
 

@@ -19,8 +19,8 @@
 
 namespace headrace::task {
 
-/// What operators may ask of the subtask they run in. Called on its mailbox only; every callback
-/// runs there too, and not at all once the task has ended.
+/// What operators may ask of the subtask they run in. Called on its mailbox, or where the operator
+/// is opened; every callback runs on the mailbox, and not at all once the task has ended.
 class operator_services {
 public:
   virtual ~operator_services() = default;
