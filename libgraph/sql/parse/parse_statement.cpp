@@ -296,6 +296,17 @@ std::vector<option_setting> statement_parser::parse_options() {
 }
 
 /// SET 'k' = 'v', or SET k = v as a line: dots and dashes in the key, anything in the value.
+/// Whether a key or value that is written without quotes could stand in quotes.
+bool statement_parser::is_plain(std::string_view raw) {
+  for (std::size_t at = 0; at < raw.size();) {
+    const auto size = code_point_bytes(raw, at);
+    if (size == 0 || static_cast<unsigned char>(raw[at]) < 0x20U)
+      return false;
+    at += size;
+  }
+  return true;
+}
+
 statement statement_parser::parse_set() {
   in_.expect(kw::set_);
   set_statement out;
@@ -319,6 +330,9 @@ statement statement_parser::parse_set() {
     setting.key = {std::string(trimmed(line.substr(0, equals))), raw};
     if (equals == line.npos || setting.key.text.empty()) {
       in_.fail(diagnostic_kind::syntax, "expected SET 'key' = 'value' or SET key = value", raw);
+    } else if (!is_plain(line)) {
+      in_.fail(diagnostic_kind::syntax,
+               "a key or value has a control character or is not valid UTF-8", raw);
     } else {
       auto value = trimmed(line.substr(equals + 1));
       const bool is_quoted = value.size() >= 2 && value.front() == '\'' && value.back() == '\'';
@@ -339,6 +353,9 @@ statement statement_parser::parse_reset() {
   } else if (!in_.is_at_end() && !in_.looks_like(';')) {
     const auto raw = in_.take_raw();
     out.key = text_value{std::string(text_.substr(raw.begin, raw.end - raw.begin)), raw};
+    if (!is_plain(out.key->text))
+      in_.fail(diagnostic_kind::syntax, "the key has a control character or is not valid UTF-8",
+               raw);
   }
   statement made;
   made.node = std::move(out);

@@ -106,6 +106,7 @@ private:
   plan_statement parse_compile_plan();
   insert parse_insert();
   std::vector<partition_value> parse_partition();
+  static bool is_plain(std::string_view raw);
   statement parse_set();
   statement parse_reset();
   use parse_use();

@@ -172,6 +172,10 @@ TEST_CASE("SET takes a line as it is") {
   CHECK(setting("SET a='it''s'") == "a|it's");
   CHECK(setting("SET a =") == "a|");
   CHECK(findings("SET a").find("expected SET 'key' = 'value'") != std::string::npos);
+  for (const auto* text : {"SET a\x01 = b", "SET a\xFF = b", "SET a = b\x01", "RESET a\xFF"}) {
+    CAPTURE(text);
+    CHECK(findings(text).find("control character or is not valid UTF-8") != std::string::npos);
+  }
 }
 
 TEST_CASE("what is too deep or too long is refused, not crashed on") {
