@@ -25,9 +25,6 @@ from collections import Counter
 import oracle
 
 PATIENCE_S = 300
-# These run. The others are compared as soon as the planner takes them; see docs/nexmark.md.
-RUN = {"q0", "q1", "q2", "q10", "q14", "q15", "q16", "q17", "q21", "q22"}
-REFUSALS = ("cannot be run yet", "not supported", "unknown function: SESSION")
 EVENTS = 6000
 # A day, a morning and an evening begin while events come.
 STARTS = {"midnight": "2024-02-28 23:59:57", "morning": "2024-02-29 07:59:57", "evening": "2024-02-29 18:59:57"}
@@ -97,8 +94,6 @@ def result_of(query, output):
 
 
 def run_and_compare(headrace, database, query, data, failures, label, *more, sql_options=()):
-    if query in refused:
-        return
     with tempfile.TemporaryDirectory() as scratch:
         output = os.path.join(scratch, "out")
         try:
@@ -107,22 +102,7 @@ def run_and_compare(headrace, database, query, data, failures, label, *more, sql
             found = oracle.difference(result_of(query, output), oracle.expected(database, query))
         except (RuntimeError, ValueError, subprocess.TimeoutExpired) as failure:
             found = str(failure)
-        if is_refused(query, found):
-            return
         failures.check(f"{query} {label}", found)
-
-
-refused = set()
-
-
-def is_refused(query, said):
-    """Whether the query is one that cannot be run yet; which is told once."""
-    if query in RUN or not any(words in said for words in REFUSALS) or ": code 2: " not in said:
-        return False
-    if query not in refused:
-        print(f"{query} cannot be run yet", flush=True)
-    refused.add(query)
-    return True
 
 
 def free_port():
@@ -264,7 +244,7 @@ def full(headrace, directory, events):
         for query in oracle.QUERIES:
             for kills in (False, True):
                 label = f"{query} {backend}{' killed' if kills else ''}"
-                if label in done or query in refused:
+                if label in done:
                     continue
                 before = failures.failed
                 compare_on_cluster(headrace, directory, database, query, data, backend, kills, failures)
@@ -299,8 +279,6 @@ def compare_on_cluster(headrace, directory, database, query, data, backend, kill
         found = str(failure)
     finally:
         cluster.stop()
-    if is_refused(query, found):
-        return
     failures.check(f"{query} {backend}{' killed' if kills else ''}", found)
     if not found:
         shutil.rmtree(place)
