@@ -124,8 +124,9 @@ result<std::string> make_script(const script_options& options, file_system& file
   }
   // The place of the first one is indented already.
   replace_all(query, "  ${SINK}", options_text(sink));
-  replace_all(query, "${SIDE_INPUT}", directory + "/" + std::string(file_names::side_input));
-  replace_all(query, "${OUTPUT}", output);
+  replace_all(query, "'${SIDE_INPUT}'",
+              quoted(directory + "/" + std::string(file_names::side_input)));
+  replace_all(query, "'${OUTPUT}'", quoted(output));
   return out + "\n" + query;
 }
 
