@@ -3,8 +3,8 @@
 
     differential.py HEADRACE [--queries N] [--seed S] [--parallelism P] [--checkpoints]
 
-With --checkpoints state lies in RocksDB, and unaligned checkpoints are taken all the time. The seed is printed, so that a failure can be repeated; a failing query is printed with its tables. To
-have more kinds of queries asked, add a function to QUERIES: it is given the dice and gives SQL that
+With --checkpoints state lies in RocksDB, and unaligned checkpoints are taken all the time. The seed is
+printed, so that a failure can be repeated; a failing query is printed with its tables. To have more kinds of queries asked, add a function to QUERIES: it is given the dice and gives SQL that
 means the same to both (texts, integers and comparisons do; averages, divisions and empty sums do not).
 """
 
@@ -178,7 +178,65 @@ def value_query(dice):
     return f"SELECT {items} FROM {outer.text} WHERE {outer.column(dice, True)} = ({rows})"
 
 
-QUERIES = [join_query, join_query, comma_query, grouped_join_query, sub_query, sub_query, value_query]
+def set_query(dice):
+    def side(name):
+        of = source(dice, name)
+        count = 1 if words.startswith("EX") else 2
+        return f"SELECT {', '.join(of.column(dice, True) + ' AS ' + n for n in 'vw'[:count])} FROM {of.text}{where(filters(dice, [of]))}"
+
+    words = dice.choice(["UNION ALL", "UNION", "INTERSECT", "EXCEPT", "EXCEPT"])
+    return f"{side('p')} {words} {side('q')}"
+
+
+def distinct_query(dice):
+    text, sources = joined(dice)
+    items = ", ".join(f"{dice.choice(sources).column(dice)} AS d{i}" for i in range(dice.choice([1, 2, 3])))
+    return f"SELECT DISTINCT {items} FROM {text}{where(filters(dice, sources))}"
+
+
+def having_query(dice):
+    of = source(dice, "p")
+    key, number = of.column(dice), of.column(dice, True)
+    what = dice.choice(["COUNT(*)", f"COUNT(DISTINCT {number})", f"SUM({number})", f"MIN({number})"])
+    return (
+        f"SELECT {key} AS k, {what} AS n FROM {of.text}{where(filters(dice, [of]))} GROUP BY {key} "
+        f"HAVING {what} {dice.choice(['>', '<=', '='])} {dice.randrange(5)}"
+    )
+
+
+def order_of(dice, of):
+    """By all columns, so that rows with equal places are equal."""
+    columns = [f"{of.name}.{c}" for c, _ in of.columns]
+    dice.shuffle(columns)
+    return ", ".join(c + dice.choice(["", " DESC"]) for c in columns)
+
+
+def top_query(dice):
+    of = source(dice, "p")
+    items = ", ".join(f"p.{c} AS {c}" for c, _ in of.columns)
+    rows = f"FROM {of.text}{where(filters(dice, [of]))}"
+    if dice.random() < 0.3:
+        return f"SELECT * FROM (SELECT {items} {rows} ORDER BY {order_of(dice, of)} LIMIT {dice.choice([1, 3, 10])}) t"
+    names = ", ".join(c for c, _ in of.columns)
+    shown = dice.choice([names, names + ", place"])
+    place = f"ROW_NUMBER() OVER (PARTITION BY {of.column(dice)} ORDER BY {order_of(dice, of)}) AS place"
+    return f"SELECT {shown} FROM (SELECT {items}, {place} {rows}) t WHERE place <= {dice.choice([1, 2, 5])}"
+
+
+QUERIES = [
+    join_query,
+    join_query,
+    comma_query,
+    grouped_join_query,
+    sub_query,
+    sub_query,
+    value_query,
+    set_query,
+    distinct_query,
+    having_query,
+    top_query,
+    top_query,
+]
 
 
 def csv_line(row):
