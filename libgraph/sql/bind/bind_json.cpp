@@ -2,7 +2,7 @@
 #include "libactors/base/text.hpp"
 
 // JSON in expressions, and OVERLAPS. What is said by words of the grammar goes to the functions as
-// constant texts (libgraph/expression/kernel/json_path_kernel.cpp, json_text.cpp).
+// constant texts (libgraph/expression/kernel/json_search.cpp, json_text.cpp).
 namespace headrace::sql {
 namespace {
 
