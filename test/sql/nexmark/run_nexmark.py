@@ -151,6 +151,18 @@ class Cluster:
             time.sleep(0.05)
         raise RuntimeError(f"the cluster has no {count} slots, see {self.directory}")
 
+    def wait_for_checkpoint(self):
+        """Until the one job has something to go on from, and still runs."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            for job in self.get("/v1/jobs/overview")["jobs"]:
+                if job["state"] not in ("CREATED", "INITIALIZING", "RUNNING"):
+                    raise RuntimeError(f"the job is {job['state']} before a task manager was killed")
+                if self.get(f"/v1/jobs/{job['jid']}/checkpoints")["counts"]["completed"] > 0:
+                    return
+            time.sleep(0.02)
+        raise RuntimeError("the job has no checkpoint")
+
     def kill_one(self):
         victim = self.managers.pop(0)
         victim.send_signal(signal.SIGKILL)
@@ -269,7 +281,7 @@ def compare_on_cluster(headrace, directory, database, query, data, backend, kill
                  "-D", f"execution.checkpointing.dir={place}/checkpoints"]
         running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if kills:
-            time.sleep(1.5)
+            cluster.wait_for_checkpoint()
             cluster.kill_one()
         words_said, _ = running.communicate(timeout=PATIENCE_S)
         if running.returncode != 0:
