@@ -3,7 +3,8 @@
 // run, a plain pair of sockets moves the same frames, under TLS or compressed where the exchange
 // is. No side looks at the values. Prints one JSON line a workload, with the median of the repeats.
 //
-//     remote_exchange_bench [MEGABYTES] [--repeats N] [--tls CERTIFICATE KEY CA]
+//     remote_exchange_bench [MEGABYTES] [--repeats N] [--workload numbers|texts|zstd]
+//                           [--tls CERTIFICATE KEY CA]
 
 #include "libtask/executor/data_connection_endpoint.hpp"
 #include "libtask/executor/rpc_data_network.hpp"
@@ -546,15 +547,18 @@ int main(int argc, char** argv) {
   headrace::actors::tls_files tls;
   std::size_t megabytes = 2000;
   int repeats = 5;
+  std::string wanted;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--tls") == 0 && i + 3 < argc) {
       tls = {.certificate = argv[i + 1], .key = argv[i + 2], .ca = argv[i + 3]};
       i += 3;
     } else if (std::strcmp(argv[i], "--repeats") == 0 && i + 1 < argc) {
       repeats = std::max(std::atoi(argv[++i]), 1);
+    } else if (std::strcmp(argv[i], "--workload") == 0 && i + 1 < argc) {
+      wanted = argv[++i];
     } else if (megabytes = std::strtoull(argv[i], nullptr, 10); megabytes == 0) {
       std::fprintf(stderr, "usage: remote_exchange_bench [MEGABYTES] [--repeats N] "
-                           "[--tls CERTIFICATE KEY CA]\n");
+                           "[--workload numbers|texts|zstd] [--tls CERTIFICATE KEY CA]\n");
       return 2;
     }
   }
@@ -562,6 +566,8 @@ int main(int argc, char** argv) {
                                   {"texts", text_type(), false},
                                   {"texts", text_type(), true}};
   for (auto& work : workloads) {
+    if (!wanted.empty() && wanted != (work.compresses ? "zstd" : work.name))
+      continue;
     work.frame_bytes = headrace::graph::batch_encoding(make_batch(work.type)).size_bytes();
     work.batches = megabytes * 1'000'000 / work.frame_bytes;
     measure(work, {}, repeats);

@@ -2,10 +2,14 @@
 
 #include "libactors/transport/socket.hpp"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace headrace::actors {
 namespace {
+
+/// To be woken costs as much as to copy some 16 kB; more than this would let the sender wait.
+constexpr std::size_t expected_bytes_max = std::size_t{256} << 10U;
 
 class plain_channel final : public byte_channel {
 public:
@@ -29,6 +33,13 @@ public:
     return outcome_of(::sendmsg(fd_, &what, MSG_NOSIGNAL), outcome::wants_write,
                       "connection broke");
   }
+  void expect(std::size_t bytes) override {
+    const int wanted = static_cast<int>(std::min(bytes, expected_bytes_max));
+    if (wanted != expected_ &&
+        ::setsockopt(fd_, SOL_SOCKET, SO_RCVLOWAT, &wanted, sizeof wanted) == 0) {
+      expected_ = wanted;
+    }
+  }
   bool has_pending() const override { return false; }
   bool writes_beside_reads() const override { return true; }
 
@@ -46,6 +57,7 @@ private:
   }
 
   int fd_;
+  int expected_ = 1; ///< what the socket is told to wait for
 };
 
 } // namespace

@@ -30,6 +30,9 @@ public:
   virtual transfer open() = 0;
   virtual transfer read(std::span<iovec> into) = 0;
   virtual transfer write(std::span<iovec> from) = 0;
+  /// At least so many bytes (at least 1) will come: the socket may be called readable only when
+  /// they have, or when it is closed.
+  virtual void expect(std::size_t bytes) = 0;
   /// Whether a read gives something though the socket is not readable.
   virtual bool has_pending() const = 0;
   /// Whether `write` may be called while another thread reads: TLS keeps one state for both.

@@ -42,6 +42,9 @@ public:
 struct queue_bounds {
   std::size_t bytes_max = limits::control_connection_bytes;
   std::size_t drained_bytes = bytes_max / 2; ///< the low mark of `on_drained`
+  /// What the system may hold that is not sent: the more, the longer an urgent frame waits; the
+  /// less, the more often the writer is woken.
+  std::size_t unsent_bytes = std::size_t{128} << 10U;
 };
 
 /// Before it is handed to its user: what the handshake needs. On the transport's thread.

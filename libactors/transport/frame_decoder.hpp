@@ -42,6 +42,11 @@ public:
   /// @errors message_too_large  the frame says that it is larger than the limits
   result<std::optional<incoming_frame>> next();
 
+  /// Bytes that must come before there is anything to do: of a body that is being read.
+  std::size_t missing_bytes() const {
+    return prefix_ ? static_cast<std::size_t>(prefix_->body_bytes) - body_filled_ : 1;
+  }
+
   /// Bytes that are reserved; for tests and the fuzzer.
   std::size_t reserved_bytes() const { return staged_.size() + body_capacity_; }
 

@@ -9,6 +9,7 @@ namespace {
 /// The low mark of a data connection. Who holds data back until it is reached must stop no earlier,
 /// or it waits for ever: see `data_connection_settings::link_bytes`.
 constexpr std::size_t data_drained_bytes = std::size_t{1} << 20U;
+constexpr std::size_t data_unsent_bytes = std::size_t{1} << 20U;
 
 dial_failure failure_of(const refusal& said) {
   switch (said.reason) {
@@ -85,8 +86,9 @@ void hub_connection::open() {
     over_->set_queue({.bytes_max = std::numeric_limits<std::size_t>::max() / 2,
                       .drained_bytes = limits::control_connection_bytes / 2});
   } else {
-    over_->set_queue(
-        {.bytes_max = limits::data_connection_bytes_max, .drained_bytes = data_drained_bytes});
+    over_->set_queue({.bytes_max = limits::data_connection_bytes_max,
+                      .drained_bytes = data_drained_bytes,
+                      .unsent_bytes = data_unsent_bytes});
   }
 }
 

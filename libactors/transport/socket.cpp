@@ -13,8 +13,6 @@
 namespace headrace::actors {
 namespace {
 
-/// Unsent bytes below which the system says that a socket is writable.
-constexpr int unsent_bytes = 128 << 10;
 constexpr int listen_backlog = 512;
 
 struct address_list_deleter {
@@ -194,7 +192,11 @@ std::string peer_host_of(int fd) {
 void tune(int fd) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes, sizeof unsent_bytes);
+}
+
+void bound_unsent(int fd, std::size_t bytes) {
+  const int most = static_cast<int>(bytes);
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof most);
 }
 
 } // namespace headrace::actors

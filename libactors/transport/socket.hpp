@@ -70,8 +70,9 @@ status connect_outcome(int fd);
 error socket_error(const char* doing, int number);
 /// The other end in numbers; empty when it is gone already.
 std::string peer_host_of(int fd);
-/// Sends at once what is written, and lets little wait in the system, so that urgent frames need
-/// not stand behind it.
+/// Sends at once what is written.
 void tune(int fd);
+/// Unsent bytes below which the system says that a socket is writable.
+void bound_unsent(int fd, std::size_t bytes);
 
 } // namespace headrace::actors

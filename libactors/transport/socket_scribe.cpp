@@ -30,9 +30,12 @@ socket_scribe::socket_scribe(caf::io::network::default_multiplexer& loop, int fd
       decoder_(unauthenticated_limits(), std::move(bodies)) {
   connection_->loop_ = &loop;
   tune(fd);
+  bound_unsent(queue_bounds().unsent_bytes);
 }
 
 socket_scribe::~socket_scribe() = default;
+
+void socket_scribe::bound_unsent(std::size_t bytes) { actors::bound_unsent(handler_.fd(), bytes); }
 
 std::string socket_scribe::addr() const { return peer_host_of(handler_.fd()); }
 
@@ -77,6 +80,9 @@ void socket_scribe::handle(operation what) {
   }
   if (phase_ == phase::open && what == operation::read) {
     read_some();
+    if (phase_ == phase::open) {
+      channel_->expect(decoder_.missing_bytes());
+    }
     if (phase_ == phase::open && !queue_.is_empty()) {
       handler_.want(operation::write, true);
     }
@@ -335,6 +341,9 @@ void socket_connection::set_limits(frame_limits bounds) {
 void socket_connection::set_queue(queue_bounds bounds) {
   const std::lock_guard lock(guard_);
   bounds_ = bounds;
+  if (scribe_) {
+    scribe_->bound_unsent(bounds.unsent_bytes);
+  }
 }
 
 std::string socket_connection::peer_host() const {

@@ -39,6 +39,7 @@ public:
   byte_channel::transfer write_beside_reads(const write_queue& from);
   void close(error cause, bool at_once);
   void set_limits(frame_limits bounds) { decoder_.set_limits(bounds); }
+  void bound_unsent(std::size_t bytes);
   std::string addr() const override;
 
   // --- CAF's side

@@ -172,18 +172,20 @@ void walk_strings(const column& strings, Run run, Finish finish) {
 /// neither they nor their slots are touched.
 batch_encoding::string_plan plan_strings(const column& strings) {
   const auto* slots = strings.slots();
-  batch_encoding::string_plan out{.is_in_place = true};
+  std::size_t bytes = 0;
+  std::uint64_t faults = 0;
   for (std::size_t row = 0; row < strings.size(); ++row) {
-    if (slots[row].is_inline())
-      continue;
-    if (slots[row].place.buffer_index != 0 || slots[row].place.offset != out.bytes ||
-        slots[row].size > data_bytes_max - out.bytes)
-      return {};
-    if (out.bytes == 0)
-      out.data = strings.string_at(row).data();
-    out.bytes += slots[row].size;
+    const auto& slot = slots[row];
+    const bool is_long = !slot.is_inline();
+    const std::uint64_t moved = slot.place.offset ^ bytes;
+    faults |= is_long ? moved | slot.place.buffer_index : 0;
+    bytes += is_long ? slot.size : 0;
   }
-  return out;
+  if (faults != 0 || bytes > data_bytes_max)
+    return {};
+  return {.is_in_place = true,
+          .data = bytes > 0 ? strings.content().data[0]->as<char>() : nullptr,
+          .bytes = bytes};
 }
 
 template <class Writer>

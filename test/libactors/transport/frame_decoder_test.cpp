@@ -77,6 +77,22 @@ result<std::vector<incoming_frame>> decode_all(frame_decoder& decoder, byte_view
 
 TEST_SUITE("actors/transport/frame_decoder") {
 
+TEST_CASE("what is missing is the rest of a body, else a byte") {
+  frame_decoder decoder(frame_limits{});
+  const auto bytes = encoded(frame_of(10, 5'000));
+  const auto begin = bytes.size() - 5'000; // of the body
+  CHECK(decoder.missing_bytes() == 1);
+  CHECK(decoder.feed(byte_view(bytes).substr(0, begin - 1)) == begin - 1);
+  CHECK_FALSE(decoder.next()->has_value());
+  CHECK(decoder.missing_bytes() == 1);
+  CHECK(decoder.feed(byte_view(bytes).substr(begin - 1, 1'001)) == 1'001);
+  CHECK_FALSE(decoder.next()->has_value());
+  CHECK(decoder.missing_bytes() == 4'000);
+  CHECK(decoder.feed(byte_view(bytes).substr(begin + 1'000)) == 4'000);
+  CHECK(decoder.next()->has_value());
+  CHECK(decoder.missing_bytes() == 1);
+}
+
 TEST_CASE("a queue goes on where another one stopped") {
   const auto random = make_seeded_random(headrace::testing::seed());
   const std::vector<outgoing_frame> frames{frame_of(10, 50), frame_of(3, 0), frame_of(0, 7)};

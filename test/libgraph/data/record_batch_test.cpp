@@ -154,6 +154,62 @@ TEST_CASE("a column that disagrees with its type is malformed") {
   CHECK(outcome_of().error().code == errc::malformed_message);
 }
 
+TEST_CASE("a string that does not lie where its slot says is malformed, in one buffer and in two") {
+  const std::string text = "a string that is long, and one more behind";
+  auto bytes = buffer::allocate(text.size());
+  std::memcpy(bytes->mutable_data(), text.data(), text.size());
+  auto slots = buffer::allocate(3 * sizeof(string_slot));
+  auto* made = ::new (slots->mutable_data()) string_slot[3];
+  const auto reset = [&](std::uint32_t last) {
+    made[0] = string_slot();
+    made[0].size = 2;
+    std::memcpy(&made[0].prefix[0], "ab", 2);
+    made[1] = string_slot();
+    made[1].size = 21;
+    made[1].place = {0, 0};
+    std::memcpy(&made[1].prefix[0], text.data(), sizeof(string_slot::prefix));
+    made[2] = string_slot();
+    made[2].size = static_cast<std::uint32_t>(text.size() - 21);
+    made[2].place = {last, 21};
+    std::memcpy(&made[2].prefix[0], text.data() + 21, sizeof(string_slot::prefix));
+  };
+  for (const std::size_t buffers : {1U, 2U}) {
+    CAPTURE(buffers);
+    const auto outcome_of = [&] {
+      column::parts parts;
+      parts.size = 3;
+      parts.values = slots;
+      parts.data.assign(buffers, bytes);
+      return column(logical_type::string(), parts).validate();
+    };
+    const auto last = static_cast<std::uint32_t>(buffers - 1);
+    reset(last);
+    CHECK(outcome_of());
+    made[1].size = static_cast<std::uint32_t>(text.size());
+    CHECK(outcome_of());
+    ++made[1].size;
+    CHECK_FALSE(outcome_of());
+    reset(last);
+    made[2].place.offset = std::numeric_limits<std::uint32_t>::max();
+    CHECK_FALSE(outcome_of());
+    reset(last);
+    made[2].place.buffer_index = last + 1;
+    CHECK_FALSE(outcome_of());
+    reset(last);
+    made[2].prefix[3] = '!';
+    CHECK_FALSE(outcome_of());
+    for (std::uint32_t size = 0; size < 12; ++size) {
+      CAPTURE(size);
+      reset(last);
+      std::memset(&made[0].prefix[0], 0, 12);
+      made[0].size = size;
+      CHECK(outcome_of());
+      const_cast<char*>(made[0].inline_data())[size] = '\x80';
+      CHECK_FALSE(outcome_of());
+    }
+  }
+}
+
 } // TEST_SUITE("graph/data/record_batch")
 
 } // namespace headrace::graph
