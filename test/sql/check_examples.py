@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the examples of docs/sql.md and compares what they print with what the page says."""
+"""Runs the examples of docs/sql.md and docs/open_data.md and compares what they print with what the
+pages say. The data of the latter is open data, of scripts/open-data: without it they are passed over."""
 
 import glob
 import os
@@ -11,13 +12,23 @@ import sys
 PATIENCE_S = 100
 
 
-def main():
-    headrace, root = map(os.path.abspath, sys.argv[1:])
-    page = open(root + "/docs/sql.md", encoding="utf-8").read()
+def shown_in(path):
+    """Script and what it prints, of each example of a page."""
+    page = open(path, encoding="utf-8").read()
     shown = re.findall(r"    \$ headrace run (\S+\.sql)\n((?:    .*\n|\n)*)", page)
     if len(shown) < 3:
-        print(f"only {len(shown)} examples on the page")
-        return 1
+        sys.exit(f"only {len(shown)} examples in {path}")
+    return shown
+
+
+def main():
+    headrace, root = map(os.path.abspath, sys.argv[1:])
+    shown = shown_in(root + "/docs/sql.md")
+    open_data = shown_in(root + "/docs/open_data.md")
+    if os.path.isdir(root + "/.cache/open-data"):
+        shown += open_data
+    else:
+        print(f"{len(open_data)} examples without their data: scripts/open-data")
     for directory in glob.glob("/tmp/headrace-example-*"):
         shutil.rmtree(directory)  # a second run adds to what is there
     failures = 0
