@@ -1,0 +1,524 @@
+// Measures operators over batches in one subtask with state on the heap, each beside the tightest
+// loop that does the same by hand: its result goes into columns too, as the next operator would
+// read it. Prints one JSON line a measurement, CPU time of the thread.
+//
+//     operator_bench [NAME]        only those whose name begins so
+
+#include "libtask/operator/stream_operator.hpp"
+#include "libstate/registry/state_backends.hpp"
+#include "libgraph/data/batch_builder.hpp"
+#include "libgraph/data/key_group.hpp"
+#include "libactors/base/ids.hpp"
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headrace::task {
+namespace {
+
+using graph::logical_type;
+
+constexpr std::size_t batch_rows = 4096;
+constexpr std::int32_t groups = 128;
+
+std::string_view wanted_name;
+
+/// CPU time of this thread: what others do on the machine does not count.
+double cpu_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+template <class T>
+void keep(const T& value) {
+  asm volatile("" : : "g"(&value) : "memory");
+}
+
+[[noreturn]] void fail(const error& cause) {
+  std::fprintf(stderr, "operator_bench: %s\n", to_string(cause).c_str());
+  std::exit(1);
+}
+
+/// One operator in one subtask, and what it emits.
+class host final : private operator_output, private operator_services {
+public:
+  host(graph::operator_spec spec, std::vector<logical_type> inputs, logical_type output)
+      : files_(make_local_file_system()),
+        backends_(std::move(*state::make_state_backend("hashmap"))) {
+    graph::operator_node node;
+    node.id = {1, 2};
+    node.name = "bench";
+    node.spec = std::move(spec);
+    node.input_types = std::move(inputs);
+    node.output_type = std::move(output);
+    const operator_context context{"bench", 0,           1,     groups,   0,  false, clock_,
+                                   *files_, connectors_, *this, metrics_, {}, {},    {}};
+    auto made = make_operator_factories().make(node, context);
+    if (!made)
+      task::fail(made.error());
+    operator_ = std::move(*made);
+    operator_states states;
+    if (const auto schema = operator_->key_schema()) {
+      state::keyed_backend_setup setup{.key = *schema,
+                                       .max_parallelism = groups,
+                                       .groups = graph::key_groups_of(0, groups, 1),
+                                       .time = &clock_,
+                                       .files = files_.get(),
+                                       .budget = nullptr,
+                                       .local_directory = {},
+                                       .name = "bench"};
+      keyed_ = std::move(*backends_->make(std::move(setup)));
+      states.keyed = keyed_.get();
+    }
+    check(operator_->open(states));
+  }
+  ~host() { operator_->close(); }
+
+  void add(const graph::record_batch& rows, std::int32_t input = 0) {
+    check(operator_->add(input, rows));
+    drain();
+  }
+  void advance(std::int64_t time_ms) {
+    check(operator_->advance({time_ms}));
+    drain();
+  }
+  std::size_t rows_out() const { return rows_out_; }
+
+private:
+  static void check(const status& outcome) {
+    if (!outcome)
+      task::fail(outcome.error());
+  }
+  void drain() {
+    while (true) {
+      const auto left = operator_->drain(*this, {});
+      if (!left)
+        task::fail(left.error());
+      if (*left == drain_result::done)
+        return;
+    }
+  }
+  void emit(graph::record_batch rows) override {
+    rows_out_ += rows.size();
+    keep(rows);
+  }
+  void emit_side(std::int32_t, graph::record_batch rows) override { keep(rows); }
+  void emit(graph::watermark) override {}
+  void emit(graph::watermark_status) override {}
+  void run_blocking(std::function<void()> step, std::function<void()> then) override {
+    step();
+    then();
+  }
+  void after(std::chrono::milliseconds, std::function<void()>) override {}
+  void send_to_coordinator(operator_id, byte_string) override {}
+  void fail(error cause) override { task::fail(cause); }
+
+  system_clock clock_;
+  std::unique_ptr<file_system> files_;
+  graph::connector_registry connectors_;
+  task_metrics metrics_;
+  std::unique_ptr<state::state_backend> backends_;
+  std::unique_ptr<state::keyed_backend> keyed_;
+  std::unique_ptr<stream_operator> operator_;
+  std::size_t rows_out_ = 0;
+};
+
+logical_type big() { return logical_type::bigint().not_null(); }
+logical_type text() { return logical_type::string().not_null(); }
+logical_type row_of(std::vector<logical_type> types) {
+  std::vector<logical_type::field> fields;
+  for (auto& type : types)
+    fields.push_back({"f" + std::to_string(fields.size()), std::move(type), {}});
+  return logical_type::row(std::move(fields));
+}
+
+/// What the rows are made of: row `i` has a key below `keys` that is drawn from `i`.
+struct keys_of {
+  std::size_t keys = 0;
+  bool are_texts = false;
+  std::uint64_t draw(std::uint64_t i) const { return mix64(i) % keys; }
+};
+std::string text_of(std::uint64_t key) { return "customer-" + std::to_string(100'000'000 + key); }
+
+/// Key and value, and as time a millisecond for each `rows_a_ms` rows.
+graph::record_batch make_rows(const keys_of& of, std::uint64_t first, bool draws = true,
+                              std::uint64_t rows_a_ms = 0) {
+  static const auto numbers = std::make_shared<const logical_type>(row_of({big(), big()}));
+  static const auto texts = std::make_shared<const logical_type>(row_of({text(), big()}));
+  graph::batch_builder out(of.are_texts ? texts : numbers);
+  for (auto i = first; i < first + batch_rows; ++i) {
+    const auto key = draws ? of.draw(i) : i % of.keys;
+    if (of.are_texts)
+      out.column(0).append_string(text_of(key));
+    else
+      out.column(0).append(static_cast<std::int64_t>(key));
+    out.column(1).append(static_cast<std::int64_t>(mix64(i + 7) % 1000));
+    if (rows_a_ms > 0)
+      out.end_row(static_cast<std::int64_t>(i / rows_a_ms));
+    else
+      out.end_row();
+  }
+  return out.finish();
+}
+std::vector<graph::record_batch> make_batches(const keys_of& of, std::size_t count,
+                                              std::uint64_t rows_a_ms = 0) {
+  std::vector<graph::record_batch> out;
+  for (std::size_t i = 0; i < count; ++i)
+    out.push_back(make_rows(of, i * batch_rows, true, rows_a_ms));
+  return out;
+}
+
+/// Columns of numbers that a loop writes: a batch of them, over and over.
+struct result_columns {
+  explicit result_columns(std::size_t columns)
+      : values(columns, std::vector<std::int64_t>(2 * batch_rows)) {}
+  std::vector<std::vector<std::int64_t>> values;
+};
+
+/// Best of three rounds over all batches.
+template <class Body>
+double best_ns(const std::vector<graph::record_batch>& batches, Body body) {
+  double best = 1e300;
+  for (int round = 0; round < 3; ++round) {
+    const auto start = cpu_ns();
+    for (const auto& each : batches)
+      body(each);
+    best = std::min(best, cpu_ns() - start);
+  }
+  return best / static_cast<double>(batches.size() * batch_rows);
+}
+
+void print(const std::string& name, double operator_ns, double loop_ns) {
+  std::printf(
+      "{\"bench\":\"operator\",\"name\":\"%s\",\"ns_per_row\":%.1f,\"loop_ns_per_row\":%.1f,"
+      "\"times\":%.2f}\n",
+      name.c_str(), operator_ns, loop_ns, operator_ns / loop_ns);
+  std::fflush(stdout);
+}
+
+bool is_wanted(const std::string& name) { return name.starts_with(wanted_name); }
+
+struct text_hash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view value) const {
+    return std::hash<std::string_view>{}(value);
+  }
+};
+template <bool are_texts>
+using map_key = std::conditional_t<are_texts, std::string, std::int64_t>;
+template <bool are_texts, class Value>
+using hand_map =
+    std::conditional_t<are_texts,
+                       boost::unordered_flat_map<std::string, Value, text_hash, std::equal_to<>>,
+                       boost::unordered_flat_map<std::int64_t, Value>>;
+
+template <bool are_texts, class Value>
+Value& find_or_make(hand_map<are_texts, Value>& in, const graph::record_batch& rows,
+                    std::size_t row) {
+  if constexpr (are_texts) {
+    const auto key = rows.at(0).string_at(row);
+    auto found = in.find(key);
+    if (found == in.end())
+      found = in.emplace(std::string(key), Value{}).first;
+    return found->second;
+  } else {
+    return in[rows.at(0).values<std::int64_t>()[row]];
+  }
+}
+
+/// SELECT key, COUNT(*), SUM(value) GROUP BY key, for a sink that takes updates by key.
+template <bool are_texts>
+void measure_groups(std::size_t keys) {
+  const auto name = std::string("group by ") + (are_texts ? "STRING, " : "BIGINT, ") +
+                    std::to_string(keys) + " keys";
+  if (!is_wanted(name))
+    return;
+  const keys_of of{keys, are_texts};
+  const auto key_type = are_texts ? text() : big();
+  graph::group_aggregate_spec spec;
+  spec.key_columns = {0};
+  spec.calls = {{"COUNT", {}}, {"SUM", {1}}};
+  spec.emits_update_before = false;
+  const auto batches = make_batches(of, 256);
+  struct sums {
+    std::int64_t count = 0;
+    std::int64_t sum = 0;
+  };
+  double operator_ns = 0;
+  {
+    host made(spec, {row_of({key_type, big()})}, row_of({key_type, big(), big()}));
+    for (std::uint64_t i = 0; i < keys; i += batch_rows)
+      made.add(make_rows(of, i, false));
+    operator_ns = best_ns(batches, [&](const auto& rows) { made.add(rows); });
+  }
+  hand_map<are_texts, sums> by_hand;
+  result_columns out(3);
+  std::vector<graph::string_slot> key_slots(batch_rows);
+  const auto loop = [&](const graph::record_batch& rows) {
+    const auto* value = rows.at(1).values<std::int64_t>();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      auto& found = find_or_make<are_texts, sums>(by_hand, rows, i);
+      ++found.count;
+      found.sum += value[i];
+      if constexpr (are_texts)
+        key_slots[i] = rows.at(0).slots()[i];
+      else
+        out.values[0][i] = rows.at(0).values<std::int64_t>()[i];
+      out.values[1][i] = found.count;
+      out.values[2][i] = found.sum;
+    }
+    keep(out);
+    keep(key_slots);
+  };
+  for (std::uint64_t i = 0; i < keys; i += batch_rows)
+    loop(make_rows(of, i, false));
+  print(name, operator_ns, best_ns(batches, loop));
+}
+
+/// The same for windows of a second, of which each has a hundred thousand rows.
+void measure_windows(std::size_t keys) {
+  const auto name = "tumbling window, " + std::to_string(keys) + " keys";
+  if (!is_wanted(name))
+    return;
+  constexpr std::uint64_t rows_a_ms = 100;
+  const auto batches = make_batches({keys}, 256, rows_a_ms);
+  const auto span_ms = static_cast<std::int64_t>(batches.size() * batch_rows / rows_a_ms);
+  graph::window_aggregate_spec spec;
+  spec.key_columns = {0};
+  spec.window = {graph::window_kind::tumbling, 1000, 0, 0, 0};
+  spec.aggregates.calls = {{graph::aggregate_kind::first, 0},
+                           {graph::aggregate_kind::count, -1},
+                           {graph::aggregate_kind::sum, 1}};
+  spec.aggregates.result_type = logical_type::null();
+  double operator_ns = 1e300;
+  double loop_ns = 1e300;
+  for (int round = 0; round < 3; ++round) {
+    host made(spec, {row_of({big(), big()})}, row_of({big(), big(), big()}));
+    const auto start = cpu_ns();
+    for (const auto& rows : batches) {
+      made.add(rows);
+      made.advance(rows.timestamps()[rows.size() - 1] - 1);
+    }
+    operator_ns = std::min(operator_ns, cpu_ns() - start);
+    if (made.rows_out() == 0 || span_ms < 2000)
+      task::fail(error(errc::internal, "no window fired"));
+  }
+  struct sums {
+    std::int64_t count = 0;
+    std::int64_t sum = 0;
+  };
+  for (int round = 0; round < 3; ++round) {
+    boost::unordered_flat_map<std::int64_t, sums> open;
+    result_columns out(3);
+    std::int64_t window = 0;
+    const auto start = cpu_ns();
+    for (const auto& rows : batches) {
+      const auto* key = rows.at(0).values<std::int64_t>();
+      const auto* value = rows.at(1).values<std::int64_t>();
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (const auto of = rows.timestamps()[i] / 1000; of != window) {
+          std::size_t at = 0;
+          for (const auto& [fired, result] : open) {
+            out.values[0][at] = fired;
+            out.values[1][at] = result.count;
+            out.values[2][at] = result.sum;
+            at = (at + 1) % batch_rows;
+          }
+          keep(out);
+          open.clear();
+          window = of;
+        }
+        auto& found = open[key[i]];
+        ++found.count;
+        found.sum += value[i];
+      }
+    }
+    loop_ns = std::min(loop_ns, cpu_ns() - start);
+  }
+  const auto rows = static_cast<double>(batches.size() * batch_rows);
+  print(name, operator_ns / rows, loop_ns / rows);
+}
+
+/// An inner join by key: rows that are kept, then rows that find one each.
+void measure_join(std::size_t keys) {
+  const auto insert_name = "join insert, " + std::to_string(keys) + " keys";
+  const auto probe_name = "join probe, " + std::to_string(keys) + " keys";
+  if (!is_wanted(insert_name) && !is_wanted(probe_name))
+    return;
+  graph::join_spec spec;
+  spec.left.key_columns = {0};
+  spec.right.key_columns = {0};
+  spec.null_safe = {0};
+  std::vector<graph::record_batch> kept;
+  for (std::uint64_t i = 0; i < keys; i += batch_rows)
+    kept.push_back(make_rows({keys}, i, false));
+  const auto probes = make_batches({keys}, 64);
+  const auto rows_kept = static_cast<double>(kept.size() * batch_rows);
+  const auto rows_probed = static_cast<double>(probes.size() * batch_rows);
+  const auto type = row_of({big(), big()});
+  double insert_ns = 1e300;
+  double probe_ns = 1e300;
+  for (int round = 0; round < 3; ++round) {
+    host made(spec, {type, type}, row_of({big(), big(), big(), big()}));
+    auto start = cpu_ns();
+    for (const auto& rows : kept)
+      made.add(rows, 0);
+    insert_ns = std::min(insert_ns, cpu_ns() - start);
+    start = cpu_ns();
+    for (const auto& rows : probes)
+      made.add(rows, 1);
+    probe_ns = std::min(probe_ns, cpu_ns() - start);
+    if (made.rows_out() < probes.size() * batch_rows)
+      task::fail(error(errc::internal, "a row found none"));
+  }
+  // Both sides must be kept by hand, too: a probing row is found by what comes later.
+  struct kept_row {
+    std::int64_t value = 0;
+    std::int64_t next = -1;
+  };
+  double insert_loop_ns = 1e300;
+  double probe_loop_ns = 1e300;
+  for (int round = 0; round < 3; ++round) {
+    std::array<boost::unordered_flat_map<std::int64_t, std::int64_t>, 2> heads;
+    std::array<std::vector<kept_row>, 2> sides;
+    result_columns out(4);
+    const auto run = [&](const graph::record_batch& rows, std::size_t side) {
+      const auto* key = rows.at(0).values<std::int64_t>();
+      const auto* value = rows.at(1).values<std::int64_t>();
+      std::size_t pairs = 0;
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (const auto found = heads[1 - side].find(key[i]); found != heads[1 - side].end())
+          for (auto at = found->second; at >= 0;
+               at = sides[1 - side][static_cast<std::size_t>(at)].next) {
+            out.values[0][pairs] = key[i];
+            out.values[1][pairs] = sides[1 - side][static_cast<std::size_t>(at)].value;
+            out.values[2][pairs] = key[i];
+            out.values[3][pairs] = value[i];
+            pairs = (pairs + 1) % batch_rows;
+          }
+        const auto [own, is_new] =
+            heads[side].try_emplace(key[i], static_cast<std::int64_t>(sides[side].size()));
+        sides[side].push_back({value[i], is_new ? -1 : own->second});
+        own->second = static_cast<std::int64_t>(sides[side].size()) - 1;
+      }
+      keep(out);
+    };
+    auto start = cpu_ns();
+    for (const auto& rows : kept)
+      run(rows, 0);
+    insert_loop_ns = std::min(insert_loop_ns, cpu_ns() - start);
+    start = cpu_ns();
+    for (const auto& rows : probes)
+      run(rows, 1);
+    probe_loop_ns = std::min(probe_loop_ns, cpu_ns() - start);
+  }
+  print(insert_name, insert_ns / rows_kept, insert_loop_ns / rows_kept);
+  print(probe_name, probe_ns / rows_probed, probe_loop_ns / rows_probed);
+}
+
+/// The ten greatest values of each key, given as they change.
+void measure_top(std::size_t keys) {
+  const auto name = "top 10, " + std::to_string(keys) + " keys";
+  if (!is_wanted(name))
+    return;
+  constexpr std::size_t most = 10;
+  graph::rank_spec spec;
+  spec.key_columns = {0};
+  spec.order = {{1, true, false}};
+  spec.last = most;
+  spec.emits_update_before = false;
+  const auto batches = make_batches({keys}, 256);
+  const auto type = row_of({big(), big()});
+  host made(spec, {type}, type);
+  const auto operator_ns = best_ns(batches, [&](const auto& rows) { made.add(rows); });
+  struct top {
+    std::size_t size = 0;
+    std::array<std::int64_t, most> values{}; ///< the greatest first
+  };
+  boost::unordered_flat_map<std::int64_t, top> by_hand;
+  result_columns out(2);
+  const auto loop_ns = best_ns(batches, [&](const graph::record_batch& rows) {
+    const auto* key = rows.at(0).values<std::int64_t>();
+    const auto* value = rows.at(1).values<std::int64_t>();
+    std::size_t changes = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      auto& found = by_hand[key[i]];
+      if (found.size == most && found.values[most - 1] >= value[i])
+        continue;
+      const bool was_full = found.size == most;
+      if (was_full) {
+        out.values[0][changes] = key[i];
+        out.values[1][changes++] = found.values[most - 1];
+      } else {
+        ++found.size;
+      }
+      auto at = found.size - 1;
+      for (; at > 0 && found.values[at - 1] < value[i]; --at)
+        found.values[at] = found.values[at - 1];
+      found.values[at] = value[i];
+      out.values[0][changes] = key[i];
+      out.values[1][changes++] = value[i];
+    }
+    keep(out);
+  });
+  print(name, operator_ns, loop_ns);
+}
+
+/// The first row of each key.
+void measure_first(std::size_t keys) {
+  const auto name = "first row, " + std::to_string(keys) + " keys";
+  if (!is_wanted(name))
+    return;
+  graph::rank_spec spec;
+  spec.key_columns = {0};
+  const auto batches = make_batches({keys}, 256);
+  const auto type = row_of({big(), big()});
+  host made(spec, {type}, type);
+  const auto operator_ns = best_ns(batches, [&](const auto& rows) { made.add(rows); });
+  boost::unordered_flat_map<std::int64_t, bool> seen;
+  result_columns out(2);
+  const auto loop_ns = best_ns(batches, [&](const graph::record_batch& rows) {
+    const auto* key = rows.at(0).values<std::int64_t>();
+    const auto* value = rows.at(1).values<std::int64_t>();
+    std::size_t firsts = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!seen.try_emplace(key[i], true).second)
+        continue;
+      out.values[0][firsts] = key[i];
+      out.values[1][firsts++] = value[i];
+    }
+    keep(out);
+  });
+  print(name, operator_ns, loop_ns);
+}
+
+} // namespace
+} // namespace headrace::task
+
+int main(int count, char** arguments) {
+  using namespace headrace::task;
+  if (count > 1)
+    wanted_name = arguments[1];
+  for (const std::size_t keys : {10U, 10'000U, 10'000'000U}) {
+    measure_groups<false>(keys);
+    measure_groups<true>(keys);
+  }
+  for (const std::size_t keys : {10U, 10'000U, 1'000'000U})
+    measure_windows(keys);
+  for (const std::size_t keys : {10'000U, 1'000'000U})
+    measure_join(keys);
+  for (const std::size_t keys : {1'000U, 100'000U})
+    measure_top(keys);
+  measure_first(100'000);
+  return 0;
+}
