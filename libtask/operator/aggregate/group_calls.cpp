@@ -124,6 +124,35 @@ void group_calls::append(std::size_t call, std::size_t index, bool is_before,
     to.append_from(source, index);
 }
 
+bool group_calls::takes_all() const {
+  return !has_states_ &&
+         std::all_of(slots_.begin(), slots_.end(), [](const slot& each) { return each.cell >= 0; });
+}
+
+void group_calls::take_all(const graph::record_batch& in, std::span<const std::uint32_t> rows,
+                           std::span<std::byte* const> groups) {
+  changed_.assign(rows.size(), 0);
+  for (std::size_t k = 0; k < slots_.size(); ++k) {
+    auto& to = slots_[k];
+    const bool is_filtered = calls_[k].filter >= 0;
+    if (is_filtered) {
+      to.counts.resize(rows.size());
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        to.counts[i] = passes_filter(calls_[k], in, rows[i]) ? 1 : 0;
+    }
+    cells_.take_all(static_cast<std::size_t>(to.cell), in, rows, groups,
+                    is_filtered ? to.counts.data() : nullptr, to.given);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      changed_[i] = changed_[i] != 0 || to.given.has_changed(i) ? 1 : 0;
+  }
+}
+
+void group_calls::append_all(std::size_t call, std::span<const std::uint32_t> which,
+                             graph::column_builder& to) const {
+  const auto& from = slots_[call];
+  cells_.append_all(static_cast<std::size_t>(from.cell), from.given, which, to);
+}
+
 void group_calls::append_cell(std::size_t call, const std::byte* group,
                               graph::column_builder& to) const {
   const auto cell = static_cast<std::size_t>(slots_[call].cell);

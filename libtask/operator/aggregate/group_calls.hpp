@@ -47,6 +47,19 @@ public:
   void append(std::size_t call, std::size_t index, bool is_before, const std::byte* group,
               graph::column_builder& to) const;
 
+  // Rows that only come, a whole batch of them.
+
+  /// Whether `take_all` can be used: every result is in the group's bytes, and none needs states.
+  bool takes_all() const;
+  /// Takes rows into their groups, one after the other, and keeps what they give.
+  void take_all(const graph::record_batch& in, std::span<const std::uint32_t> rows,
+                std::span<std::byte* const> groups);
+  /// By row: 1 where it changed a result of its group.
+  std::span<const std::uint8_t> changed() const { return changed_; }
+  /// Appends a call's results: `which` numbers those after the rows, then those before.
+  void append_all(std::size_t call, std::span<const std::uint32_t> which,
+                  graph::column_builder& to) const;
+
   // Of whole groups, without a row.
 
   bool has_states() const { return has_states_; }
@@ -70,6 +83,7 @@ private:
     std::vector<std::uint8_t> counts; ///< by row: whether the call takes it
     graph::column_ptr before;         ///< by row, of a value
     graph::column_ptr after;
+    group_cells::results given; ///< by row, of a cell, by `take_all`
   };
   static bool passes_filter(const graph::group_aggregate_call& call, const graph::record_batch& in,
                             std::uint32_t row);
@@ -80,6 +94,7 @@ private:
   group_cells cells_;
   std::vector<slot> slots_;
   bool has_states_ = false;
+  std::vector<std::uint8_t> changed_;
   state::keyed_backend* backend_ = nullptr;
 };
 

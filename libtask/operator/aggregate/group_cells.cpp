@@ -1,49 +1,26 @@
 #include "libtask/operator/aggregate/group_cells.hpp"
 
+#include "libtask/operator/aggregate/cell_bytes.hpp"
 #include "libgraph/data/fixed_width.hpp"
 #include "libgraph/expression/kernel/decimal.hpp"
 #include "libgraph/kernel/compare.hpp"
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
-#include <cstring>
 
 namespace headrace::task {
 namespace {
 
+using namespace cell_bytes;
 using graph::int128;
 using graph::logical_type;
 using graph::physical_type;
 using graph::type_root;
 
-constexpr std::size_t count_bytes = 8;
-constexpr std::size_t wide_bytes = 16;
-
-template <class T>
-T load(const std::byte* from) {
-  T out;
-  std::memcpy(&out, from, sizeof(out));
-  return out;
-}
-template <class T>
-void store(std::byte* to, T value) {
-  std::memcpy(to, &value, sizeof(value));
-}
-
-__extension__ using uint128 = unsigned __int128;
-
-void add_wrapping(std::byte* to, int128 by) {
-  store(to, static_cast<int128>(static_cast<uint128>(load<int128>(to)) + static_cast<uint128>(by)));
-}
-
 bool is_real(const logical_type& type) {
   return type.root() == type_root::float_ || type.root() == type_root::double_;
 }
-
-int128 bits_of(double value) { return int128{std::bit_cast<std::int64_t>(value)}; }
-double real_of(int128 bits) { return std::bit_cast<double>(static_cast<std::int64_t>(bits)); }
 
 } // namespace
 
@@ -121,23 +98,6 @@ void group_cells::take(std::size_t index, const graph::record_batch& in, std::ui
   at += count_bytes;
   const auto& values = in.at(static_cast<std::size_t>(to.column));
   switch (to.what) {
-  case kind::sum:
-  case kind::average:
-    if (to.is_real) {
-      const auto by = real_at(values, row);
-      store(at, load<double>(at) + (is_retracted ? -by : by));
-    } else {
-      const auto by = whole_at(values, row);
-      add_wrapping(at, is_retracted ? static_cast<int128>(-static_cast<uint128>(by)) : by);
-    }
-    return;
-  case kind::spread: {
-    const auto by = real_at(values, row);
-    const auto sign = is_retracted ? -1.0 : 1.0;
-    store(at, load<double>(at) + sign * by);
-    store(at + sizeof(double), load<double>(at + sizeof(double)) + sign * by * by);
-    return;
-  }
   case kind::first:
     if (count == 0)
       store(at, whole_at(values, row));
@@ -145,14 +105,34 @@ void group_cells::take(std::size_t index, const graph::record_batch& in, std::ui
   case kind::last:
     store(at, whole_at(values, row));
     return;
-  default: {
+  case kind::least:
+  case kind::greatest: {
     const auto given = whole_at(values, row);
     const auto kept = load<int128>(at);
     const int order = to.is_real ? graph::compare_fixed(real_of(given), real_of(kept))
                                  : graph::compare_fixed(given, kept);
     if (count == 0 || (to.what == kind::least ? order < 0 : order > 0))
       store(at, given);
+    return;
   }
+  default:
+    add_value(to, values, row, is_retracted, at);
+  }
+}
+
+void group_cells::add_value(const cell& to, const graph::column& values, std::uint32_t row,
+                            bool is_retracted, std::byte* at) {
+  if (to.what == kind::spread) {
+    const auto by = real_at(values, row);
+    const auto sign = is_retracted ? -1.0 : 1.0;
+    store(at, load<double>(at) + sign * by);
+    store(at + sizeof(double), load<double>(at + sizeof(double)) + sign * by * by);
+  } else if (to.is_real) {
+    const auto by = real_at(values, row);
+    store(at, load<double>(at) + (is_retracted ? -by : by));
+  } else {
+    const auto by = whole_at(values, row);
+    add_wrapping(at, is_retracted ? static_cast<int128>(-static_cast<uint128>(by)) : by);
   }
 }
 

@@ -43,6 +43,25 @@ public:
   /// Takes a row in, or back.
   void take(std::size_t cell, const graph::record_batch& in, std::uint32_t row, bool is_retracted,
             std::byte* group) const;
+  /// What a cell gives before and after each of some rows.
+  struct results {
+    std::vector<graph::int128> before;
+    std::vector<graph::int128> after;
+    std::vector<std::uint8_t> before_null; ///< 1: NULL
+    std::vector<std::uint8_t> after_null;
+    void resize(std::size_t rows);
+    bool has_changed(std::size_t row) const {
+      return before[row] != after[row] || before_null[row] != after_null[row];
+    }
+  };
+  /// Takes rows that only come, one after the other, each into its group.
+  /// @param counts  by row, whether the cell takes it; null: all of them
+  void take_all(std::size_t cell, const graph::record_batch& in,
+                std::span<const std::uint32_t> rows, std::span<std::byte* const> groups,
+                const std::uint8_t* counts, results& out) const;
+  /// Appends results: `which` numbers those after the rows, then those before.
+  void append_all(std::size_t cell, const results& from, std::span<const std::uint32_t> which,
+                  graph::column_builder& to) const;
   /// Adds all of a group, its number of rows among them, to one whose rows came before.
   void merge(const std::byte* from, std::byte* into) const;
   value result(std::size_t cell, const std::byte* group) const;
@@ -61,6 +80,9 @@ private:
     graph::logical_type result = graph::logical_type::null();
   };
 
+  /// Adds a value to a sum, an average or a spread: to the bytes behind its count.
+  static void add_value(const cell& to, const graph::column& values, std::uint32_t row,
+                        bool is_retracted, std::byte* at);
   static graph::int128 whole_at(const graph::column& values, std::size_t row);
   static double real_at(const graph::column& values, std::size_t row);
   value spread_of(const cell& from, const std::byte* at, std::int64_t count) const;

@@ -121,8 +121,18 @@ private:
   void find_candidates() {
     candidates_.clear();
     for (std::uint32_t i = 0; i < rows_.size(); ++i)
-      if (place_of(list_at(i), order_keys_[i]) < last_)
+      if (enters(list_at(i), order_keys_[i]))
         candidates_.push_back(i);
+  }
+
+  /// Whether `place_of` would be below the last rank: by the last row alone.
+  bool enters(const row_list& list, byte_view key) const {
+    if (list.size() < last_)
+      return true;
+    if (counts_only_)
+      return false;
+    const auto last = list.key(last_ - 1);
+    return spec_.prefers_latest ? key <= last : key < last;
   }
 
   void encode_candidates() {
