@@ -2,10 +2,17 @@
 """Asks random questions over random tables of Headrace and of sqlite3, and compares the rows.
 
     differential.py HEADRACE [--queries N] [--seed S] [--parallelism P] [--checkpoints]
+                    [--rocksdb] [--all-ways]
 
-With --checkpoints state lies in RocksDB, and unaligned checkpoints are taken all the time. The seed is
-printed, so that a failure can be repeated; a failing query is printed with its tables. To have more kinds of queries asked, add a function to QUERIES: it is given the dice and gives SQL that
-means the same to both (texts, integers and comparisons do; averages, divisions and empty sums do not).
+With --checkpoints state lies in RocksDB, and unaligned checkpoints are taken all the time; with
+--all-ways each query is asked on both state backends. The seed is printed, so that a failure can be
+repeated; a failing query is printed with its tables. To have more kinds of queries asked, add a function to QUERIES: it is given the dice and gives SQL that means the same to both (texts,
+integers and comparisons do; averages, divisions and empty sums do not), or a pair of SQL for each.
+
+Windows stand in sqlite3 as the arithmetic that Flink documents: a row is in [start, start + size) of
+start = ts - ts % size; of HOP in size / slide windows that begin a slide apart, of CUMULATE in those
+from its start that end behind it. No row is late: the watermark lags an hour. OVER orders by a time that
+no two rows have alike.
 """
 
 import argparse
@@ -27,6 +34,8 @@ TABLES = {
     "t2": [("b", "INT"), ("c", "BIGINT")],
     "t3": [("a", "INT"), ("b", "INT"), ("c", "BIGINT"), ("s", "STRING")],
 }
+# With event time: seconds in sqlite3, each at most once.
+TIMED = {"w0": [("ts", "TIMESTAMP(3)"), ("k", "INT"), ("v", "INT")]}
 TEXTS = ["x", "y", "zz", "a longer text than fits into a slot"]
 
 
@@ -39,6 +48,11 @@ def random_value(dice, kind):
 def random_rows(dice, columns):
     count = dice.choice([0, 1, 5, 12, 25])
     return [[random_value(dice, kind) for _, kind in columns] for _ in range(count)]
+
+
+def timed_rows(dice, columns):
+    times = dice.sample(range(600), dice.choice([0, 1, 8, 25]))
+    return [[at] + [random_value(dice, kind) for _, kind in columns[1:]] for at in times]
 
 
 class Source:
@@ -223,7 +237,85 @@ def top_query(dice):
     return f"SELECT {shown} FROM (SELECT {items}, {place} {rows}) t WHERE place <= {dice.choice([1, 2, 5])}"
 
 
+SECONDS = "TIMESTAMPDIFF(SECOND, TIMESTAMP '1970-01-01 00:00:00', {})"
+
+
+def series(count):
+    """Rows 0, 1, … as `i`, for sqlite3."""
+    return "(" + " UNION ALL ".join(f"SELECT {i}{' AS i' if i == 0 else ''}" for i in range(count)) + ")"
+
+
+def windowed(dice):
+    """FROM with windows for Headrace; rows with their start as `ws`, their end as `we` for sqlite3."""
+    kind = dice.choice(["TUMBLE", "HOP", "CUMULATE"])
+    slide = dice.choice([7, 30, 60])
+    count = 1 if kind == "TUMBLE" else dice.choice([2, 3, 5])
+    size = slide * count
+    sizes = ", ".join(f"INTERVAL '{n}' SECOND" for n in ([slide] if kind != "TUMBLE" else []) + [size])
+    ours = f"TABLE({kind}(TABLE w0, DESCRIPTOR(ts), {sizes}))"
+    if kind == "CUMULATE":
+        start = f"ts - ts % {size}"
+        rows = f"SELECT *, {start} AS ws, {start} + (i + 1) * {slide} AS we FROM w0, {series(count)}"
+        return ours, f"(SELECT * FROM ({rows}) WHERE we > ts)"
+    start = f"ts - ts % {slide} - i * {slide}"
+    return ours, f"(SELECT *, {start} AS ws, {start} + {size} AS we FROM w0, {series(count)})"
+
+
+def window_results(dice, keys):
+    """Aggregates by window and `keys`: items and GROUP BY, alike for both but for the bounds."""
+    what = dice.sample(["COUNT(*)", "SUM(v)", "MIN(v)", "MAX(v)", "COUNT(v)", "COUNT(DISTINCT v)"], 2)
+    items = "".join(f", {k}" for k in keys) + f", {what[0]} AS x, {what[1]} AS y"
+    return items, "".join(f", {k}" for k in keys)
+
+
+def window_query(dice):
+    ours, theirs = windowed(dice)
+    items, keys = window_results(dice, dice.choice([[], ["k"]]))
+    parts = where(dice.choice([[], ["v > 1"], ["k IS NOT NULL"]]))
+    bounds = f"{SECONDS.format('window_start')} AS s, {SECONDS.format('window_end')} AS e"
+    return (
+        f"SELECT {bounds}{items} FROM {ours}{parts} GROUP BY window_start, window_end{keys}",
+        f"SELECT ws AS s, we AS e{items} FROM {theirs}{parts} GROUP BY ws, we{keys}",
+    )
+
+
+def window_top_query(dice):
+    ours, theirs = windowed(dice)
+    most = dice.choice([1, 2, 4])
+    keys = dice.choice(["", ", k"])
+    order = "ORDER BY " + ", ".join(f"{c}{dice.choice(['', ' DESC'])}" for c in ["v", "ts"])
+    place = lambda bounds: f"ROW_NUMBER() OVER (PARTITION BY {bounds}{keys} {order}) AS place"
+    return (
+        f"SELECT {SECONDS.format('window_end')} AS e, {SECONDS.format('ts')} AS moment, k, v, place FROM "
+        f"(SELECT *, {place('window_start, window_end')} FROM {ours}) t WHERE place <= {most}",
+        f"SELECT we AS e, ts AS moment, k, v, place FROM (SELECT *, {place('ws, we')} FROM {theirs}) t "
+        f"WHERE place <= {most}",
+    )
+
+
+def over_query(dice):
+    what = dice.choice(["COUNT(*)", "SUM(v)", "MIN(v)", "MAX(v)", "COUNT(v)"])
+    frame = dice.choice(["", "ROWS {}", "RANGE {}", "ROWS UNBOUNDED"])
+    count = dice.choice([0, 1, 3, 40])
+    ours, theirs = frame.format(f"BETWEEN INTERVAL '{count}' SECOND"), frame.format(f"BETWEEN {count}")
+    if frame == "ROWS {}":
+        ours = theirs
+    if "UNBOUNDED" in frame:
+        ours = theirs = "ROWS BETWEEN UNBOUNDED"
+    end = " PRECEDING AND CURRENT ROW" if frame else ""
+    keys = dice.choice(["", "PARTITION BY k "])
+    over = lambda text: f"{what} OVER ({keys}ORDER BY ts {text}{end}) AS x"
+    return (
+        f"SELECT {SECONDS.format('ts')} AS moment, k, v, {over(ours)} FROM w0",
+        f"SELECT ts AS moment, k, v, {over(theirs)} FROM w0",
+    )
+
+
 QUERIES = [
+    window_query,
+    window_query,
+    window_top_query,
+    over_query,
     join_query,
     join_query,
     comma_query,
@@ -243,17 +335,27 @@ def csv_line(row):
     return ",".join("" if value is None else str(value) for value in row)
 
 
+def shown_row(name, row):
+    if name not in TIMED:
+        return row
+    return [f"1970-01-01 00:{row[0] // 60:02}:{row[0] % 60:02}"] + row[1:]
+
+
 def comparable(rows):
     return sorted(rows, key=lambda row: [(x is not None, x or "") for x in row])
+
+
+def columns_of(name):
+    return TABLES[name] if name in TABLES else TIMED[name]
 
 
 def ask_sqlite(tables, queries):
     """An answer each; None where sqlite3 cannot tell."""
     database = sqlite3.connect(":memory:")
     for name, rows in tables.items():
-        columns = ", ".join(c for c, _ in TABLES[name])
+        columns = ", ".join(c for c, _ in columns_of(name))
         database.execute(f"CREATE TABLE {name} ({columns})")
-        marks = ", ".join("?" for _ in TABLES[name])
+        marks = ", ".join("?" for _ in columns_of(name))
         database.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
     return [
         [[None if x is None else str(x) for x in row] for row in database.execute(query)]
@@ -261,22 +363,33 @@ def ask_sqlite(tables, queries):
     ]
 
 
-def settings(directory):
-    return [
-        "state.backend.type=rocksdb",
+ROCKSDB = ["state.backend.type=rocksdb"]
+
+
+def checkpointing(directory):
+    return ROCKSDB + [
         "execution.checkpointing.interval=10ms",
         "execution.checkpointing.unaligned.enabled=true",
         f"execution.checkpointing.dir={directory}/checkpoints",
     ]
 
 
-def ask_headrace(headrace, tables, queries, arguments, directory):
+def ways(arguments):
+    """The settings that each query is asked with."""
+    if arguments.all_ways:
+        return [[], ROCKSDB]
+    return [ROCKSDB if arguments.rocksdb else []]
+
+
+def ask_headrace(headrace, tables, queries, arguments, way, directory):
     script = ""
     for name, rows in tables.items():
         path = os.path.join(directory, name + ".csv")
         with open(path, "w", encoding="utf-8") as out:
-            out.write("".join(csv_line(row) + "\n" for row in rows))
-        columns = ", ".join(f"{c} {kind}" for c, kind in TABLES[name])
+            out.write("".join(csv_line(shown_row(name, row)) + "\n" for row in rows))
+        columns = ", ".join(f"{c} {kind}" for c, kind in columns_of(name))
+        if name in TIMED:
+            columns += ", WATERMARK FOR ts AS ts - INTERVAL '1' HOUR"
         script += (
             f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', 'path' = '{path}', "
             "'format' = 'csv', 'csv.null-literal' = '');\n"
@@ -287,7 +400,7 @@ def ask_headrace(headrace, tables, queries, arguments, directory):
     with open(path, "w", encoding="utf-8") as out:
         out.write(script)
     command = [headrace, "run", path, "-q", "--format", "csv", "-p", str(arguments.parallelism)]
-    for each in settings(directory) if arguments.checkpoints else []:
+    for each in way + (checkpointing(directory) if arguments.checkpoints else []):
         command += ["-D", each]
     ended = subprocess.run(
         command,
@@ -300,6 +413,20 @@ def ask_headrace(headrace, tables, queries, arguments, directory):
     return [parse_rows(answer.split("\n")[1:-1]) for answer in ended.stdout.split(MARK)[1:]]
 
 
+def compare(tables, queries, got, wanted, way):
+    """Tells where the rows are others. @returns how often"""
+    failures = 0
+    for query, one, other in zip(queries, got, wanted):
+        if comparable(one) == comparable(other):
+            continue
+        failures += 1
+        print(f"\n{query}\n  with {way}\n  headrace: {comparable(one)}\n  sqlite3:  {comparable(other)}")
+        for name, rows in tables.items():
+            if name in query:
+                print(f"  {name}: {rows}")
+    return failures
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("headrace")
@@ -307,27 +434,26 @@ def main():
     arguments.add_argument("--seed", type=int, default=int(time.time()))
     arguments.add_argument("--parallelism", type=int, default=2)
     arguments.add_argument("--checkpoints", action="store_true")
+    for each in ["--rocksdb", "--all-ways"]:
+        arguments.add_argument(each, action="store_true")
     arguments = arguments.parse_args()
     print(f"seed {arguments.seed}")
     dice = random.Random(arguments.seed)
     failures, asked = 0, 0
     while asked < arguments.queries:
         tables = {name: random_rows(dice, columns) for name, columns in TABLES.items()}
+        tables.update({name: timed_rows(dice, columns) for name, columns in TIMED.items()})
         queries = [dice.choice(QUERIES)(dice) for _ in range(min(20, arguments.queries - asked))]
         asked += len(queries)
-        wanted = ask_sqlite(tables, queries)
-        with tempfile.TemporaryDirectory() as directory:
-            got = ask_headrace(arguments.headrace, tables, queries, arguments, directory)
-        if len(got) != len(queries):
-            sys.exit(f"{len(queries)} queries, {len(got)} answers")
-        for query, one, other in zip(queries, got, wanted):
-            if comparable(one) == comparable(other):
-                continue
-            failures += 1
-            print(f"\n{query}\n  headrace: {comparable(one)}\n  sqlite3:  {comparable(other)}")
-            for name, rows in tables.items():
-                if f"{name} " in query:
-                    print(f"  {name}: {rows}")
+        pairs = [each if isinstance(each, tuple) else (each, each) for each in queries]
+        queries = [ours for ours, _ in pairs]
+        wanted = ask_sqlite(tables, [theirs for _, theirs in pairs])
+        for way in ways(arguments):
+            with tempfile.TemporaryDirectory() as directory:
+                got = ask_headrace(arguments.headrace, tables, queries, arguments, way, directory)
+            if len(got) != len(queries):
+                sys.exit(f"{len(queries)} queries, {len(got)} answers")
+            failures += compare(tables, queries, got, wanted, way)
     print(f"{asked} queries, {failures} with other rows")
     return 1 if failures else 0
 
