@@ -2,8 +2,11 @@
 """Compares the results of Nexmark's queries with those of sqlite3 over the same files (oracle.py).
 
     run_nexmark.py HEADRACE                     what each build checks
-    run_nexmark.py HEADRACE --full DIRECTORY    more events, both state backends, a task manager killed
-                                                in the middle; goes on where it was when run again
+    run_nexmark.py HEADRACE --full DIRECTORY    more events, both state backends: plainly, with a
+                                                task manager killed in the middle, with a savepoint in
+                                                the middle, restored on the other backend at twice the
+                                                parallelism; goes on where it was when run again
+                   [--ways WORD,…]              of these only some: plain, killed, moved
 
 Exit code: 0 all results are equal, 1 some are not.
 """
@@ -163,6 +166,22 @@ class Cluster:
             time.sleep(0.02)
         raise RuntimeError("the job has no checkpoint")
 
+    def wait_for_job(self):
+        """The id of the one job, once its result is there."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            for job in self.get("/v1/jobs/overview")["jobs"]:
+                if job["state"] == "RUNNING":
+                    return job["jid"]
+            time.sleep(0.02)
+        raise RuntimeError("no job runs")
+
+    def stop_with_savepoint(self, directory):
+        """The path of a savepoint of the one job, which ends with it."""
+        said = command(self.headrace, "stop", self.wait_for_job(), "--savepoint-path", directory,
+                       "--target", self.target)
+        return next(word for word in said.split() if "savepoint-" in word)
+
     def kill_one(self):
         victim = self.managers.pop(0)
         victim.send_signal(signal.SIGKILL)
@@ -244,7 +263,10 @@ def compare_csv(headrace, directory, database, failures):
         run_and_compare(headrace, database, query, data, failures, "over CSV", "-p", "2")
 
 
-def full(headrace, directory, events):
+WAYS = ("plain", "killed", "moved")
+
+
+def full(headrace, directory, events, ways):
     """Each result is noted in DIRECTORY/done, and not computed again."""
     failures = Failures()
     data = os.path.join(directory, "events")
@@ -254,12 +276,12 @@ def full(headrace, directory, events):
     database = oracle.load(os.path.join(data, "events.json"))
     for backend in ("hashmap", "rocksdb"):
         for query in oracle.QUERIES:
-            for kills in (False, True):
-                label = f"{query} {backend}{' killed' if kills else ''}"
+            for way in ways:
+                label = f"{query} {backend}{'' if way == 'plain' else ' ' + way}"
                 if label in done:
                     continue
                 before = failures.failed
-                compare_on_cluster(headrace, directory, database, query, data, backend, kills, failures)
+                compare_on_cluster(headrace, directory, database, query, data, backend, way, label, failures)
                 print(label, "well" if failures.failed == before else "FAILED", flush=True)
                 if failures.failed == before:
                     with open(note, "a", encoding="utf-8") as out:
@@ -267,31 +289,37 @@ def full(headrace, directory, events):
     return failures
 
 
-def compare_on_cluster(headrace, directory, database, query, data, backend, kills, failures):
+def compare_on_cluster(headrace, directory, database, query, data, backend, way, label, failures):
     place = tempfile.mkdtemp(dir=directory)
     output = os.path.join(place, "out")
     found = ""
     cluster = Cluster(headrace, os.path.join(place, "cluster"))
     try:
         # Slowly enough to be killed in the middle, with equal rows in one order.
-        slow = ("--option", "rows-per-second=20000") if kills else ()
+        slow = ("--option", "rows-per-second=20000") if way in ("killed", "moved") else ()
         script = script_of(headrace, query, data, output, place, *slow)
-        words = [headrace, "run", script, "-q", "-p", "2", "--target", cluster.target,
-                 "-D", f"state.backend.type={backend}", "-D", "execution.checkpointing.interval=200ms",
+        words = [headrace, "run", script, "-q", "--target", cluster.target,
+                 "-D", "execution.checkpointing.interval=200ms",
                  "-D", f"execution.checkpointing.dir={place}/checkpoints"]
-        running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if kills:
+        running = subprocess.Popen([*words, "-p", "2", "-D", f"state.backend.type={backend}"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if way in ("killed", "moved"):
             cluster.wait_for_checkpoint()
+        if way == "killed":
             cluster.kill_one()
+        savepoint = cluster.stop_with_savepoint(f"{place}/savepoints") if way == "moved" else None
         words_said, _ = running.communicate(timeout=PATIENCE_S)
         if running.returncode != 0:
             raise RuntimeError(f"run: code {running.returncode}: {words_said}")
+        if savepoint:
+            other = "rocksdb" if backend == "hashmap" else "hashmap"
+            command(*words, "-p", "4", "-D", f"state.backend.type={other}", "-s", savepoint)
         found = oracle.difference(result_of(query, output), oracle.expected(database, query))
     except (RuntimeError, ValueError, subprocess.TimeoutExpired) as failure:
         found = str(failure)
     finally:
         cluster.stop()
-    failures.check(f"{query} {backend}{' killed' if kills else ''}", found)
+    failures.check(label, found)
     if not found:
         shutil.rmtree(place)
 
@@ -301,11 +329,12 @@ def main():
     arguments.add_argument("headrace")
     arguments.add_argument("--full", metavar="DIRECTORY")
     arguments.add_argument("--events", type=int, default=100_000)
+    arguments.add_argument("--ways", default=",".join(WAYS))
     given = arguments.parse_args()
     headrace = os.path.abspath(given.headrace)
     if given.full:
         os.makedirs(given.full, exist_ok=True)
-        failures = full(headrace, os.path.abspath(given.full), given.events)
+        failures = full(headrace, os.path.abspath(given.full), given.events, given.ways.split(","))
     else:
         failures = short(headrace)
     print(f"{failures.checked} results, {failures.failed} failures")
