@@ -70,14 +70,14 @@ private:
     heap_directory* directory = nullptr;
   };
 
+  // --- heap_locate.cpp
   void prepare(std::size_t count, access mode, located_rows& out) const;
   template <bool HasValues, class Keys>
   void locate_near(const Keys& keys, heap_directory& directory, std::span<const std::uint32_t> rows,
                    access mode, located_rows& out);
   template <bool HasValues, class Keys>
-  std::size_t locate_guessed(Keys keys, const heap_directory& directory,
-                             std::span<const std::uint32_t> rows, std::size_t at,
-                             located_rows& out) const;
+  void locate_far(const Keys& keys, heap_directory& directory, std::span<const std::uint32_t> rows,
+                  access mode, located_rows& out);
   template <class Keys, class Directories>
   void locate_rows(const Keys& keys, Directories directories, std::span<const std::uint32_t> rows,
                    access mode, located_rows& out);

@@ -63,7 +63,7 @@ public:
       const auto found = static_cast<unsigned>(_mm_movemask_ps(_mm_castsi128_ps(equal)));
       if (found == 0) [[unlikely]]
         return none;
-      return static_cast<std::uint32_t>(home[std::countr_zero(found)]) - 1;
+      return static_cast<std::uint32_t>(home[static_cast<unsigned>(std::countr_zero(found))]) - 1;
 #else
       auto held = home[3];
       held = is_of(home[2], hash) ? home[2] : held;

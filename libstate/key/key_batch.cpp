@@ -1,6 +1,5 @@
 #include "libstate/key/key_batch.hpp"
 
-#include "libstate/key/key_hash.hpp"
 #include "libgraph/data/batch_builder.hpp"
 #include "libgraph/data/fixed_width.hpp"
 #include "libgraph/data/hash.hpp"
@@ -9,7 +8,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <numeric>
+#include <type_traits>
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -79,11 +80,12 @@ key_batch::key_batch(key_schema schema, std::int32_t max_parallelism)
 
 void key_batch::resize(std::size_t rows) {
   size_ = rows;
-  hashes_.resize(rows);
-  if (schema_.is_fixed())
+  if (schema_.is_fixed()) {
     fixed_.resize(rows);
-  else
-    bytes_.resize(rows);
+    return;
+  }
+  hashes_.resize(rows);
+  bytes_.resize(rows);
 }
 
 void key_batch::assign(const graph::record_batch& in, std::span<const std::int32_t> key_columns) {
@@ -105,10 +107,14 @@ void key_batch::assign_fixed(const graph::record_batch& in, const graph::column&
       graph::visit_fixed_width(source.type().physical(), [&]<class T>(std::type_identity<T>) {
         if constexpr (sizeof(T) <= 8) {
           const auto* values = source.values<T>();
-          for_selected(in, [&](std::size_t row) {
-            fixed_[row] = to_fixed(values[row]);
-            hashes_[row] = hash_of_fixed(fixed_[row]);
-          });
+          auto* to = fixed_.data();
+          if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(*to)) {
+            if (!in.has_selection()) {
+              std::memcpy(to, values, size_ * sizeof(*to)); // they are words as they stand
+              return;
+            }
+          }
+          for_selected(in, [&](std::size_t row) { to[row] = to_fixed(values[row]); });
         }
       });
   HEADRACE_ASSERT(is_known, "the key column has the schema's type");
@@ -121,7 +127,6 @@ void key_batch::assign_fixed(const graph::record_batch& in, const graph::column&
     has_nulls_ = true;
     nulls_[row] = 1;
     fixed_[row] = 0;
-    hashes_[row] = hash_of_null;
   });
 }
 
@@ -150,7 +155,6 @@ void key_batch::clear() {
 
 void key_batch::append(const key_ref& key) {
   ++size_;
-  hashes_.push_back(key.hash);
   if (schema_.is_fixed()) {
     fixed_.push_back(key.fixed);
     if (key.is_null && !has_nulls_) {
@@ -161,6 +165,7 @@ void key_batch::append(const key_ref& key) {
       nulls_.push_back(key.is_null ? 1 : 0);
     return;
   }
+  hashes_.push_back(key.hash);
   const auto* before = encoded_.bytes.data();
   encoded_.bytes.append(key.bytes);
   encoded_.offsets.push_back(encoded_.bytes.size());

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libstate/key/key_hash.hpp"
 #include "libstate/key/key_schema.hpp"
 #include "libgraph/data/key_codec.hpp"
 #include "libgraph/data/record_batch.hpp"
@@ -48,7 +49,8 @@ public:
   const key_schema& schema() const { return schema_; }
   std::int32_t max_parallelism() const { return max_parallelism_; }
 
-  /// 64-bit hashes for directories, by row. They are this library's own: not those of an exchange.
+  /// Shape bytes: 64-bit hashes for directories, by row. They are this library's own: not those of
+  /// an exchange. Those of fixed keys (key_hash.hpp) cost less to compute than to keep.
   const std::uint64_t* hashes() const { return hashes_.data(); }
   /// Shape fixed: the keys by row.
   const std::uint64_t* fixed() const { return fixed_.data(); }
@@ -57,9 +59,11 @@ public:
   /// Shape bytes: the encoded keys by row.
   const byte_view* bytes() const { return bytes_.data(); }
   key_ref at(std::size_t row) const {
-    if (schema_.is_fixed())
-      return {hashes_[row], fixed_[row], {}, has_nulls_ && nulls_[row] != 0};
-    return {hashes_[row], 0, bytes_[row], false};
+    if (!schema_.is_fixed())
+      return {hashes_[row], 0, bytes_[row], false};
+    if (has_nulls_ && nulls_[row] != 0)
+      return {hash_of_null, 0, {}, true};
+    return {hash_of_fixed(fixed_[row]), fixed_[row], {}, false};
   }
 
   /// The key group of each row that holds a key, by column row. Computed at the first call, and for
@@ -86,7 +90,7 @@ private:
   std::int32_t max_parallelism_;
   std::size_t size_ = 0;
   bool has_nulls_ = false;
-  std::vector<std::uint64_t> hashes_;
+  std::vector<std::uint64_t> hashes_; ///< shape bytes
   std::vector<std::uint64_t> fixed_;
   std::vector<std::uint8_t> nulls_;
   std::vector<byte_view> bytes_;
