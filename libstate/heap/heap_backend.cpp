@@ -41,6 +41,7 @@ result<heap_backend::state_entry*> heap_backend::open(const state_description& w
                       wanted.layout.fixed_bytes <= value_layout::fixed_bytes_max,
                   "fixed values are words, few");
   HEADRACE_ASSERT(wanted.ttl_ms == 0 || is_user_kind(wanted.kind), "only user states expire");
+  expiring_.clear();
   const auto found = states_.find(wanted.name);
   if (found == states_.end())
     return &states_.emplace(wanted.name, make_entry(wanted)).first->second;
@@ -126,8 +127,11 @@ status heap_backend::settle_restored(bool may_drop) {
   if (may_drop)
     std::erase_if(states_, is_left);
   const auto left = std::find_if(states_.begin(), states_.end(), is_left);
-  if (left == states_.end())
-    return drop_expired();
+  if (left == states_.end()) {
+    drop_expired();
+    find_expiring();
+    return {};
+  }
   return error(errc::incompatible_state,
                "checkpoint has a state that the operator no longer declares: `" + left->first +
                    "`; keep its name, or allow non-restored state to drop it");
@@ -155,6 +159,9 @@ graph::map_access& heap_backend::map(const graph::state_descriptor& descriptor) 
 }
 
 void heap_backend::set_current_key(const key_batch& keys, std::size_t row) {
+  // Handles look their rows up again behind it.
+  if (!expiring_.empty())
+    sweep_expired();
   current_.key = keys.at(row);
   ++current_.version;
 }

@@ -73,7 +73,11 @@ private:
   status restore_canonical(const keyed_state_handle& handle);
   /// Takes all of a native snapshot of just these key groups over, and goes on behind it.
   status restore_native(const keyed_state_handle& handle);
-  status drop_expired();
+
+  // --- heap_expiry.cpp
+  void drop_expired();
+  void find_expiring();
+  void sweep_expired();
 
   keyed_backend_setup setup_;
   std::uint64_t inline_bytes_max_;
@@ -81,6 +85,10 @@ private:
   std::shared_ptr<heap_chain> chain_ = std::make_shared<heap_chain>();
   std::map<std::string, state_entry, std::less<>> states_; ///< before pool_ in death
   state::current_key current_;
+  std::vector<state_entry*> expiring_; ///< the states with TTL, once all are open
+  std::uint32_t keys_since_sweep_ = 0;
+  std::size_t swept_state_ = 0; ///< of them
+  std::uint64_t swept_to_ = 0;  ///< row number
 };
 
 /// Makes heap backends: `state.backend.type: hashmap`.

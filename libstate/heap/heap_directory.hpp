@@ -93,7 +93,13 @@ public:
   /// returns where to go on. `end()` when all were visited.
   template <class Visit>
   std::uint64_t visit(std::uint64_t position, Visit visit_row) const {
-    for (; position < end(); ++position) {
+    return visit(position, end(), visit_row);
+  }
+  /// The same of row numbers before `stop`, which is at most `end()`; returns it, or more, when all
+  /// of these were visited.
+  template <class Visit>
+  std::uint64_t visit(std::uint64_t position, std::uint64_t stop, Visit visit_row) const {
+    for (; position < stop; ++position) {
       const auto page_number = position >> layout_->row_bits;
       auto* page = pages_[page_number];
       const auto* header = reinterpret_cast<const page_header*>(page);

@@ -149,9 +149,9 @@ std::int64_t heap_map::stamp_ms(std::uint32_t entry) const {
   return out;
 }
 
-void heap_map::drop_expired(std::int64_t now_ms) {
+void heap_map::drop_expired(std::int64_t now_ms, std::uint64_t from, std::uint64_t stop) {
   std::vector<std::uint32_t> expired;
-  entries_.visit(0, [&](std::uint32_t entry, const std::byte*) {
+  entries_.visit(from, stop, [&](std::uint32_t entry, const std::byte*) {
     if (is_expired(stamp_ms(entry), description_.ttl_ms, now_ms))
       expired.push_back(entry);
     return true;

@@ -50,13 +50,14 @@ public:
     });
   }
 
-  /// Erases the entries that have expired; of a state with TTL.
-  void drop_expired(std::int64_t now_ms);
+  /// Erases what has expired of the entries numbered [from, stop); of a state with TTL.
+  void drop_expired(std::int64_t now_ms, std::uint64_t from, std::uint64_t stop);
 
   /// Of the entries: a canonical snapshot needs no more.
   table_image image() const;
   /// What a native one has: 0 the heads, 1 the entries.
   static constexpr std::uint8_t part_count = 2;
+  static constexpr std::uint8_t entries_part = 1;
   heap_directory& part(std::uint8_t number) { return number == 0 ? heads_ : entries_; }
   const row_layout& layout_of(std::uint8_t number) const {
     return number == 0 ? head_layout_ : layout_;

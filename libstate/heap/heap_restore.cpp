@@ -147,32 +147,4 @@ status heap_backend::restore_native(const keyed_state_handle& handle) {
   return {};
 }
 
-/// What has expired goes at a restart: nobody may ask for it again. Its TTL is known by then.
-status heap_backend::drop_expired() {
-  const auto now = setup_.time == nullptr ? 0 : setup_.time->wall_ms();
-  for (auto& [name, entry] : states_) {
-    const auto& description = entry.description();
-    if (description.ttl_ms == 0 || setup_.time == nullptr)
-      continue;
-    if (entry.map) {
-      entry.map->drop_expired(now);
-      continue;
-    }
-    const auto stamp_at = entry.table->layout().fixed_at;
-    for (const auto& [space, directory] : entry.table->directories()) {
-      std::vector<std::uint32_t> expired;
-      directory->visit(0, [&](std::uint32_t row, const std::byte* at) {
-        std::int64_t stamp = 0;
-        std::memcpy(&stamp, at + stamp_at, sizeof(stamp));
-        if (is_expired(stamp, description.ttl_ms, now))
-          expired.push_back(row);
-        return true;
-      });
-      for (const auto row : expired)
-        directory->erase(row, page_pool::no_snapshot);
-    }
-  }
-  return {};
-}
-
 } // namespace headrace::state

@@ -21,8 +21,8 @@ struct table_image {
 /// A table in memory: one directory of rows a namespace. See keyed_table; on the mailbox only.
 ///
 /// `locate` goes over a batch in chunks and three passes, so that the memory of many rows is
-/// fetched at once: slots of the index, then rows, then comparison (and insertion). A directory
-/// that fits the caches is gone over in one pass.
+/// fetched at once: slots of the index, then rows, then comparison (and insertion); in one
+/// directory these passes are those of three chunks. A directory that fits the caches needs two.
 class heap_table final : public keyed_table {
 public:
   /// `extra_fixed_bytes` are in front of a variable value, for the backend's own use (TTL, links).
@@ -54,7 +54,7 @@ public:
 
   // What the backend itself uses.
   const row_layout& layout() const { return layout_; }
-  page_pool& pool() { return *pool_; }
+  page_pool& pool() const { return *pool_; }
   /// The directory of a namespace, or nullptr.
   heap_directory* find_directory(state_namespace space) const;
   heap_directory& make_directory(state_namespace space);
@@ -90,6 +90,7 @@ private:
   void locate_nothing(std::size_t count, access mode, located_rows& out) const;
   static std::byte* locate_slowly(const key_ref& key, heap_directory* from, access mode,
                                   std::int64_t floor, std::uint8_t& fresh, std::uint32_t& number);
+
   heap_directory* directory_of(state_namespace space, bool make);
   heap_directory& directory_at(std::uint64_t token) const {
     return *by_ordinal_[static_cast<std::size_t>(token >> 32U)];
