@@ -171,7 +171,7 @@ void sum_by_key(std::uint64_t keys) {
   };
   ways inserts;
   ways updates;
-  for (int round = 0; round < 4; ++round) { // the first one inserts, the others update
+  for (int round = 0; round < 9; ++round) { // the first one inserts, the others update
     auto& times = round == 0 ? inserts : updates;
     ways::take_best(times.batch_ms, add_by_batch);
     ways::take_best(times.handle_ms, add_by_handle);
@@ -181,7 +181,7 @@ void sum_by_key(std::uint64_t keys) {
   updates.print("update_sum", keys, rows);
   std::int64_t found = 0;
   ways reads;
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 8; ++round) {
     ways::take_best(reads.batch_ms, [&] {
       for (const auto& batch : batches)
         found += state.read(keys_of_batch, batch);
@@ -291,7 +291,7 @@ int main(int count, char** arguments) {
   if (const auto keys = argument(2, 0); keys > 0) {
     headrace::state::sum_by_key(keys);
   } else {
-    for (const std::uint64_t each : {10'000ULL, 1'000'000ULL, 10'000'000ULL})
+    for (const std::uint64_t each : {1'000ULL, 10'000ULL, 1'000'000ULL, 10'000'000ULL})
       headrace::state::sum_by_key(each);
   }
   if (const auto megabytes = argument(1, 1000); megabytes > 0)
