@@ -1,15 +1,12 @@
 #include "apps/run/run_sql.hpp"
 
-#include "apps/client/result_table.hpp"
+#include "apps/client/sql_job.hpp"
 #include "apps/cluster/job_settings.hpp"
 #include "apps/cluster/mini_cluster.hpp"
 #include "apps/run/job_runner.hpp"
 #include "libtask/connector/registration.hpp"
-#include "libtask/format/changelog_json_format.hpp"
-#include "libtask/format/json_format.hpp"
 #include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/sql_session.hpp"
-#include "libgraph/stream_graph/job_graph_builder.hpp"
 #include "libactors/base/path.hpp"
 
 #include <algorithm>
@@ -23,24 +20,14 @@ namespace {
 
 constexpr std::uint64_t script_bytes_max = sql::limits::text_bytes_max;
 
-/// A job of the script, ready to run.
-struct sql_job {
-  graph::job_graph graph;
-  std::optional<sql::shown_rows> shown;
-  std::string time_zone;
-  bool is_bounded = true;
-};
+using client::sql_job;
 
 result<sql_job> make_job(const sql::planned_job& planned, sql::translated_job made,
                          const run_options& options, const graph::connector_registry& connectors) {
-  sql_job out;
-  HEADRACE_TRY(out.graph, graph::build_job_graph(made.program,
-                                                 default_parallelism(options, planned.settings)));
-  out.graph.hash = graph::graph_hash(out.graph);
-  HEADRACE_TRY(out.is_bounded, cluster::is_bounded(out.graph, {}, connectors));
+  HEADRACE_TRY(auto out,
+               client::make_sql_job(planned, std::move(made),
+                                    default_parallelism(options, planned.settings), connectors));
   HEADRACE_CHECK(apply_options(options, planned.settings, out.is_bounded, out.graph));
-  out.shown = std::move(made.shown);
-  out.time_zone = planned.settings.get_text("table.local-time-zone");
   return out;
 }
 
@@ -68,55 +55,15 @@ private:
   std::shared_ptr<writable_file> file_;
 };
 
-/// Rows as lines of JSON, behind what they do when they are changes.
-result<std::string> as_json(const graph::record_batch& rows, bool are_changes) {
-  if (rows.is_empty())
-    return std::string();
-  HEADRACE_TRY(const auto format,
-               are_changes ? task::make_changelog_json_format({}) : task::make_json_format({}));
-  HEADRACE_TRY(const auto encoder, format->create_encoder(rows.type()));
-  std::string out;
-  HEADRACE_CHECK(encoder->encode(rows, out));
-  return out;
-}
-
-/// What SHOW, DESCRIBE and EXPLAIN say.
-status print_words(const sql::text_table& words, const run_options& options, const printer& print) {
-  std::vector<client::text_row> rows;
-  for (const auto& row : words.rows)
-    rows.emplace_back(row.begin(), row.end());
-  if (options.format == "csv")
-    return print(client::rows_as_csv(words.columns, rows));
-  if (words.columns != std::vector<std::string>{"result"})
-    return print(client::rows_as_table(words.columns, rows));
-  for (const auto& row : words.rows) // a text of several lines
-    HEADRACE_CHECK(print(row[0] + '\n'));
-  return {};
-}
-
+/// Runs a query and shows its rows. @returns an exit code
 result<int> run_query(job_runner& runner, sql_job& job, const run_options& options,
                       const printer& print) {
-  if (!job.is_bounded && options.format == "json")
-    return runner.run(job.graph, {}, [&](const graph::record_batch& taken) -> status {
-      HEADRACE_TRY(const auto lines, as_json(taken, true));
-      return lines.empty() ? status() : print(lines);
-    });
-  if (!job.is_bounded || options.format == "changelog")
-    return runner.run(job.graph, {}, client::collected_rows::lines_to(print));
-  client::result_table table(*job.shown, job.time_zone);
-  HEADRACE_TRY(const auto code, runner.run(job.graph, {}, [&](const graph::record_batch& taken) {
-    return table.take(taken);
-  }));
-  if (code != finished)
-    return code;
-  if (options.format == "json") {
-    HEADRACE_TRY(const auto lines, as_json(table.rows(), false));
-    HEADRACE_CHECK(print(lines));
-    return code;
-  }
-  HEADRACE_TRY(const auto rows, table.texts());
-  HEADRACE_CHECK(print(options.format == "csv" ? client::rows_as_csv(table.names(), rows)
-                                               : client::rows_as_table(table.names(), rows)));
+  int code = finished;
+  HEADRACE_CHECK(client::run_query(job, options.format, print,
+                                   [&](client::collected_rows::taker take) -> result<bool> {
+                                     HEADRACE_TRY(code, runner.run(job.graph, {}, std::move(take)));
+                                     return code == finished;
+                                   }));
   return code;
 }
 
@@ -150,8 +97,7 @@ result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
         continue;
       }
       HEADRACE_TRY(auto ready, make_job(*job, std::move(*made), options, known));
-      if (ready.shown && !ready.is_bounded &&
-          (!ready.shown->order.empty() || ready.shown->limit || ready.shown->offset > 0)) {
+      if (ready.wants_end() && !ready.is_bounded) {
         planned.findings.push_back({sql::diagnostic_kind::unsupported,
                                     "ORDER BY and LIMIT need input that ends", job->sinks[0].at});
         continue;
@@ -185,7 +131,7 @@ result<int> run_script(const std::string& text, const run_options& options) {
   HEADRACE_TRY(const auto into, output::open(options));
   for (auto& each : *steps) {
     if (const auto* words = std::get_if<sql::text_table>(&each)) {
-      HEADRACE_CHECK(print_words(*words, options, into.print()));
+      HEADRACE_CHECK(client::print_words(*words, options.format, into.print()));
       continue;
     }
     if (runner == nullptr) {

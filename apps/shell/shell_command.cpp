@@ -115,8 +115,15 @@ int run_terminal(shell_commands& commands, shell_session& session) {
     const auto line = editor.read("headrace> ");
     if (!line)
       break;
+    auto text = *line;
+    while (is_sql(text) && end_of_sql(text) == std::string_view::npos) {
+      const auto more = editor.read("       -> ");
+      if (!more)
+        break;
+      text += '\n' + *more;
+    }
     const signal_guard guard(session);
-    if (const auto done = commands.run_all(*line); !done)
+    if (const auto done = commands.run_all(text); !done)
       complain(done.error());
     session.clear_interrupt();
   }

@@ -5,6 +5,7 @@
 #include "apps/client/text_table.hpp"
 #include "apps/shell/shell_words.hpp"
 #include "libactors/base/clock.hpp"
+#include "libactors/base/file_system.hpp"
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
@@ -18,6 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr std::int32_t parallelism_max = 32'768;
+constexpr int sources_max = 8;
+constexpr std::uint64_t script_bytes_max = std::uint64_t{16} << 20U;
 constexpr std::int32_t seconds_max = std::numeric_limits<std::int32_t>::max();
 
 error usage(std::string_view how) { return {errc::bad_usage, "usage: " + std::string(how)}; }
@@ -94,6 +97,7 @@ const std::vector<shell_commands::command>& shell_commands::all() {
       {"info", "info [JOB]", "one job, vertex by vertex", &shell_commands::info, true},
       {"actors", "actors [PART OF A NAME]", "all actors of the cluster", &shell_commands::actors,
        false},
+      {"source", "source FILE", "run a file of commands and SQL", &shell_commands::source, false},
       {"help", "help", "this list", &shell_commands::help, false},
       {"quit", "quit", "leave; jobs of a cluster in this process end", &shell_commands::quit,
        false},
@@ -102,11 +106,17 @@ const std::vector<shell_commands::command>& shell_commands::all() {
 }
 
 shell_commands::shell_commands(shell_session& session, configuration settings, printer print)
-    : session_(session), settings_(std::move(settings)), print_(std::move(print)) {}
+    : session_(session), settings_(std::move(settings)), print_(std::move(print)),
+      sql_(session_, settings_, [this](std::string_view lines) {
+        print_(lines);
+        return status();
+      }) {}
 
 std::int64_t shell_commands::now_ms() const { return system_clock().wall_ms(); }
 
 status shell_commands::run(std::string_view line) {
+  if (is_sql(line))
+    return sql_.run(line);
   HEADRACE_TRY(auto given, split_words(line));
   if (given.empty())
     return {};
@@ -181,6 +191,9 @@ status shell_commands::submit(const words& given) {
   }
   if (what.path.empty())
     return usage(submit_usage);
+  if (what.path.ends_with(".sql"))
+    return error(errc::bad_usage, "SQL is no job object: source " + in_short(what.path) +
+                                      " runs its statements, which may be typed here, too");
   HEADRACE_TRY(const auto job, session_.submit(what));
   print_("submitted " + to_string(job) + '\n');
   return {};
@@ -268,13 +281,30 @@ status shell_commands::actors(const words& given) {
   return {};
 }
 
+status shell_commands::source(const words& given) {
+  if (given.size() != 1)
+    return usage("source FILE");
+  if (sources_ == sources_max)
+    return error(errc::bad_usage, "files that read files, more than " +
+                                      std::to_string(sources_max) +
+                                      " deep: " + in_short(given.front()));
+  HEADRACE_TRY(const auto text,
+               make_local_file_system()->read_all(given.front(), script_bytes_max));
+  ++sources_;
+  auto done = run_all(text);
+  --sources_;
+  return done;
+}
+
 status shell_commands::help(const words& /*given*/) {
   std::vector<words> rows;
   for (const auto& each : all())
     rows.push_back({std::string(each.usage), std::string(each.what)});
-  print_(
-      client::text_table(rows) +
-      "JOB is an id, the beginning of one, or last (as is none at all): the job submitted last\n");
+  print_(client::text_table(rows) +
+         "JOB is an id, the beginning of one, or last (as is none at all): the job submitted last\n"
+         "SQL is typed as it is, up to a ';': CREATE TABLE, INSERT INTO (a job that goes on by "
+         "itself), "
+         "SELECT, SHOW JOBS\n");
   return {};
 }
 

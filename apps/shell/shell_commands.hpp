@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/shell/shell_session.hpp"
+#include "apps/shell/shell_sql.hpp"
 
 #include <functional>
 #include <string>
@@ -16,7 +17,7 @@ public:
   /// `session` lives longer. `settings` are those of every submission.
   shell_commands(shell_session& session, configuration settings, printer print);
 
-  /// Runs one command. An empty line does nothing.
+  /// Runs one command, or one statement of SQL. An empty line does nothing.
   /// @errors bad_usage  unknown, or wrongly used; and what the command fails with
   status run(std::string_view line);
   /// Runs commands until one fails. @errors names the line, where the text has several
@@ -40,6 +41,7 @@ private:
   status jobs(const words& given);
   status info(const words& given);
   status actors(const words& given);
+  status source(const words& given);
   status help(const words& given);
   status quit(const words& given);
 
@@ -51,6 +53,8 @@ private:
   configuration settings_;
   printer print_;
   bool is_over_ = false;
+  int sources_ = 0; ///< files that are being read
+  shell_sql sql_;
 };
 
 } // namespace headrace::shell

@@ -149,13 +149,14 @@ result<message<Reply>> shell_session::ask(const message<Request>& what, millisec
   }
 }
 
-result<job_id> shell_session::submit_once(file_system& files, const submission& what,
-                                          graph::job_graph& graph) {
-  HEADRACE_TRY(auto artifact, client_->upload(files, what.path, what.path));
-  graph.artifacts.assign(1, std::move(artifact));
-  HEADRACE_CHECK(graph::validate(graph));
+result<job_id> shell_session::submit_once(const std::string& object, graph::job_graph& job) {
+  if (!object.empty()) {
+    HEADRACE_TRY(auto artifact, client_->upload(files_, object, object));
+    job.artifacts.assign(1, std::move(artifact));
+  }
+  HEADRACE_CHECK(graph::validate(job));
   message_builder<schema::SubmitJob> request;
-  const auto encoded = graph::encode(graph);
+  const auto encoded = graph::encode(job);
   request->initGraph().setAs<schema::JobGraph>(*encoded.view());
   HEADRACE_TRY(const auto reply, ask_once<schema::SubmitJobReply>(request.finish()));
   return read_id<job_id>(reply.view()->getJob());
@@ -167,17 +168,24 @@ result<job_id> shell_session::submit(const submission& what) {
   cluster::register_all_connectors(connectors, {});
   HEADRACE_TRY(const auto bounded, cluster::is_bounded(built.graph, *built.code, connectors));
   HEADRACE_CHECK(cluster::apply_settings(what.settings, bounded, built.graph));
-  built.graph.id = cluster_.node().environment().random.next_id<job_id>();
-  cluster_.provide_slots(cluster::slots_needed(built.graph));
+  return submit(built.graph, what.path,
+                output_.rows ? client::collected_rows::lines_to(output_.rows)
+                             : client::collected_rows::taker());
+}
+
+result<job_id> shell_session::submit(graph::job_graph& job, const std::string& object,
+                                     client::collected_rows::taker take) {
+  job.id = cluster_.node().environment().random.next_id<job_id>();
+  cluster_.provide_slots(cluster::slots_needed(job));
   for (bool is_first = true;; is_first = false) {
-    const auto submitted = submit_once(files_, what, built.graph);
+    const auto submitted = submit_once(object, job);
     if (submitted || (!is_first && submitted.error().code == errc::duplicate_job))
       break; // the first one had arrived
     HEADRACE_CHECK(recover(submitted.error()));
   }
-  last_job_ = built.graph.id;
-  if (output_.rows)
-    collected_.try_emplace(last_job_, built.graph, client::collected_rows::lines_to(output_.rows));
+  last_job_ = job.id;
+  if (take)
+    collected_.try_emplace(last_job_, job, std::move(take));
   return last_job_;
 }
 

@@ -49,6 +49,12 @@ public:
 
   /// @errors those of object_loader::build, of the job's settings, and of the dispatcher
   result<job_id> submit(const submission& what);
+  /// Submits a job, which gets an id.
+  /// @param object  path of what the job's code lies in; empty: it has none
+  /// @param take    gets what the job collects, while it is waited for; may be empty
+  /// @errors those of the dispatcher
+  result<job_id> submit(graph::job_graph& job, const std::string& object,
+                        client::collected_rows::taker take);
   /// The job's last state. Tells `changed` meanwhile, on another thread, and prints the rows that
   /// the job collects, if it was submitted here.
   /// @errors timed_out     the job has not ended after `longest` (0: however long)
@@ -85,7 +91,7 @@ private:
                                   std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
   void order(actors::mail_ptr what);
   status recover(const error& failure);
-  result<job_id> submit_once(file_system& files, const submission& what, graph::job_graph& graph);
+  result<job_id> submit_once(const std::string& object, graph::job_graph& job);
   result<scheduler::job_status> follow(const job_id& job, std::int64_t end_us,
                                        const changed_function& changed);
   status print_collected(const job_id& job, bool has_ended);

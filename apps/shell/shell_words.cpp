@@ -2,6 +2,7 @@
 
 #include "apps/client/job_text.hpp"
 #include "apps/client/text_table.hpp"
+#include "apps/shell/shell_sql.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -62,6 +63,20 @@ std::vector<script_line> split_commands(std::string_view text) {
   };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
+    const bool begins =
+        !is_comment && !is_blank(c) && std::all_of(next.text.begin(), next.text.end(), is_blank);
+    if (begins && text.substr(i).starts_with("--")) {
+      is_comment = true;
+      continue;
+    }
+    if (begins && is_sql(text.substr(i))) {
+      const auto statement = text.substr(i, end_of_sql(text.substr(i)));
+      out.push_back({line, std::string(statement)});
+      line += static_cast<int>(std::count(statement.begin(), statement.end(), '\n'));
+      next = {line, {}};
+      i += statement.size(); // the ';'
+      continue;
+    }
     if (c == '\n') {
       ++line;
       quote = '\0';

@@ -14,8 +14,9 @@ namespace headrace::shell {
 /// next character as it is, and # begins a comment. Pure. @errors bad_usage  an open quote
 result<std::vector<std::string>> split_words(std::string_view line);
 
-/// Splits a text into commands, at line ends and semicolons outside of quotes. Each has the number
-/// of its line, from 1; empty ones are left out. Pure.
+/// Splits a text into commands, at line ends and semicolons outside of quotes; a statement of SQL
+/// goes on to its semicolon. Each has the number of its line, from 1; empty ones and comments, from
+/// # or -- on, are left out. Pure.
 struct script_line {
   int number = 1;
   std::string text;

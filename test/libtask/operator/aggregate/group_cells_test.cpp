@@ -62,8 +62,8 @@ TEST_CASE("a batch of rows gives what its rows give one by one") {
       CAPTURE(call.function);
       CAPTURE(call.input.to_sql());
       const bool counts_rows = call.input == logical_type::null();
-      const auto input = logical_type::row(
-          {{"v", counts_rows ? logical_type::integer() : call.input, {}}});
+      const auto input =
+          logical_type::row({{"v", counts_rows ? logical_type::integer() : call.input, {}}});
       const auto type = std::make_shared<const logical_type>(input);
       graph::group_aggregate_call described{call.function, {0}};
       if (counts_rows)
@@ -78,8 +78,8 @@ TEST_CASE("a batch of rows gives what its rows give one by one") {
       auto all_at_once = one_by_one;
       for (int batch = 0; batch < 3; ++batch) {
         std::vector<std::string> texts;
-        const auto in = testing::random_batch(random, type, random.below(50),
-                                              testing::variety::many, texts);
+        const auto in =
+            testing::random_batch(random, type, random.below(50), testing::variety::many, texts);
         std::vector<std::uint32_t> rows;
         std::vector<std::byte*> places;
         std::vector<std::uint8_t> counts;

@@ -1,0 +1,85 @@
+#include "apps/client/sql_job.hpp"
+
+#include "apps/client/result_table.hpp"
+#include "apps/cluster/job_settings.hpp"
+#include "apps/cluster/mini_cluster.hpp"
+#include "libtask/format/changelog_json_format.hpp"
+#include "libtask/format/json_format.hpp"
+#include "libgraph/stream_graph/job_graph_builder.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace headrace::client {
+namespace {
+
+/// Rows as lines of JSON, behind what they do when they are changes.
+result<std::string> as_json(const graph::record_batch& rows, bool are_changes) {
+  if (rows.is_empty())
+    return std::string();
+  HEADRACE_TRY(const auto format,
+               are_changes ? task::make_changelog_json_format({}) : task::make_json_format({}));
+  HEADRACE_TRY(const auto encoder, format->create_encoder(rows.type()));
+  std::string out;
+  HEADRACE_CHECK(encoder->encode(rows, out));
+  return out;
+}
+
+status print_table(const result_table& table, const std::string& format,
+                   const collected_rows::printer& print) {
+  if (format == "json") {
+    HEADRACE_TRY(const auto lines, as_json(table.rows(), false));
+    return print(lines);
+  }
+  HEADRACE_TRY(const auto rows, table.texts());
+  return print(format == "csv" ? rows_as_csv(table.names(), rows)
+                               : rows_as_table(table.names(), rows));
+}
+
+} // namespace
+
+result<sql_job> make_sql_job(const sql::planned_job& planned, sql::translated_job made,
+                             std::int32_t parallelism,
+                             const graph::connector_registry& connectors) {
+  sql_job out;
+  HEADRACE_TRY(out.graph, graph::build_job_graph(made.program, parallelism));
+  out.graph.hash = graph::graph_hash(out.graph);
+  HEADRACE_TRY(out.is_bounded, cluster::is_bounded(out.graph, {}, connectors));
+  out.shown = std::move(made.shown);
+  out.time_zone = planned.settings.get_text("table.local-time-zone");
+  return out;
+}
+
+status print_words(const sql::text_table& words, const std::string& format,
+                   const collected_rows::printer& print) {
+  std::vector<text_row> rows;
+  for (const auto& row : words.rows)
+    rows.emplace_back(row.begin(), row.end());
+  if (format == "csv")
+    return print(rows_as_csv(words.columns, rows));
+  if (words.columns != std::vector<std::string>{"result"})
+    return print(rows_as_table(words.columns, rows));
+  for (const auto& row : words.rows) // a text of several lines
+    HEADRACE_CHECK(print(row[0] + '\n'));
+  return {};
+}
+
+result<bool> run_query(sql_job& job, const std::string& format,
+                       const collected_rows::printer& print,
+                       const std::function<result<bool>(collected_rows::taker)>& run) {
+  if (!job.is_bounded && format == "json")
+    return run([&](const graph::record_batch& taken) -> status {
+      HEADRACE_TRY(const auto lines, as_json(taken, true));
+      return lines.empty() ? status() : print(lines);
+    });
+  if (!job.is_bounded || format == "changelog")
+    return run(collected_rows::lines_to(print));
+  result_table table(*job.shown, job.time_zone);
+  HEADRACE_TRY(const auto has_finished,
+               run([&](const graph::record_batch& taken) { return table.take(taken); }));
+  if (has_finished)
+    HEADRACE_CHECK(print_table(table, format, print));
+  return has_finished;
+}
+
+} // namespace headrace::client

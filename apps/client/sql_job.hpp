@@ -1,0 +1,46 @@
+#pragma once
+
+#include "apps/client/collected_rows.hpp"
+#include "libgraph/connector/registry.hpp"
+#include "libgraph/job_graph/job_graph.hpp"
+#include "libgraph/sql/sql_session.hpp"
+#include "libactors/base/result.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace headrace::client {
+
+/// What a statement of SQL runs, and how its rows are shown.
+struct sql_job {
+  graph::job_graph graph; ///< without the settings of the job
+  std::optional<sql::shown_rows> shown;
+  std::string time_zone;
+  bool is_bounded = true;
+
+  /// Whether rows can be shown as they come only: then they have no order.
+  bool wants_end() const {
+    return shown && (!shown->order.empty() || shown->limit || shown->offset > 0);
+  }
+};
+
+/// @param parallelism  of operators that set none
+/// @errors invalid_graph, and what the connectors say of their options
+result<sql_job> make_sql_job(const sql::planned_job& planned, sql::translated_job made,
+                             std::int32_t parallelism, const graph::connector_registry& connectors);
+
+/// Prints what SHOW, DESCRIBE and EXPLAIN say. @param format  "csv", else a table
+status print_words(const sql::text_table& words, const std::string& format,
+                   const collected_rows::printer& print);
+
+/// Runs a job and shows its rows: as a table when it has ended, or as changes, as they come, where
+/// it never ends or `format` ("table", "csv", "json", "changelog") says so.
+/// @param run  runs the job, gives its rows to the taker, and tells whether it finished
+/// @returns what `run` does
+result<bool> run_query(sql_job& job, const std::string& format,
+                       const collected_rows::printer& print,
+                       const std::function<result<bool>(collected_rows::taker)>& run);
+
+} // namespace headrace::client
