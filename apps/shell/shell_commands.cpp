@@ -99,8 +99,8 @@ const std::vector<shell_commands::command>& shell_commands::all() {
        false},
       {"source", "source FILE", "run a file of commands and SQL", &shell_commands::source, false},
       {"help", "help", "this list", &shell_commands::help, false},
-      {"quit", "quit", "leave; jobs of a cluster in this process end", &shell_commands::quit,
-       false},
+      {"quit", "quit", "leave, as exit does; jobs of a cluster in this process end",
+       &shell_commands::quit, false},
   };
   return table;
 }
@@ -120,7 +120,7 @@ status shell_commands::run(std::string_view line) {
   HEADRACE_TRY(auto given, split_words(line));
   if (given.empty())
     return {};
-  const auto name = given.front();
+  const auto name = given.front() == "exit" ? std::string("quit") : given.front();
   given.erase(given.begin());
   std::vector<std::string_view> names;
   for (const auto& each : all()) {
