@@ -120,9 +120,27 @@ result<bool> is_bounded(const graph::job_graph& job, const graph::job_code& code
   return true;
 }
 
+namespace {
+
+/// What was there is removed with the first commit: that must be the last, of the whole output.
+bool overwrites(const graph::job_graph& job) {
+  for (const auto& vertex : job.vertices)
+    for (const auto& each : vertex.operators) {
+      const auto* sink = std::get_if<graph::sink_spec>(&each.spec);
+      if (sink != nullptr && sink->connector.options.contains("sink.overwrite") &&
+          sink->connector.options.at("sink.overwrite") == "true")
+        return true;
+    }
+  return false;
+}
+
+} // namespace
+
 status apply_settings(const configuration& settings, bool bounded, graph::job_graph& job) {
   const graph::job_graph untouched;
   apply_checkpoints(settings, bounded, job.checkpoints);
+  if (overwrites(job))
+    job.checkpoints.interval_ms = untouched.checkpoints.interval_ms;
   if (job.restart == untouched.restart)
     job.restart = restart_of(settings);
   if (job.buffer_timeout_ms == untouched.buffer_timeout_ms)

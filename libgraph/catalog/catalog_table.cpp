@@ -61,6 +61,24 @@ std::optional<std::size_t> table_definition::find_column(std::string_view name) 
   return std::nullopt;
 }
 
+/// The time of rows: its column may have been changed since.
+status check_watermark(const table_definition& table) {
+  constexpr int milliseconds = 3;
+  if (!table.watermark || table.watermark->column.find('.') != std::string::npos)
+    return {};
+  const auto place = table.find_column(table.watermark->column);
+  if (!place)
+    return unknown_column(table, table.watermark->column, "WATERMARK");
+  const auto& type = table.columns[*place].type;
+  const bool is_time =
+      type.root() == type_root::timestamp || type.root() == type_root::timestamp_ltz;
+  if (!is_time || type.precision() > milliseconds)
+    return error(errc::bad_usage, "WATERMARK FOR " + table.watermark->column +
+                                      " needs a TIMESTAMP(3) or TIMESTAMP_LTZ(3), found " +
+                                      type.nullable().to_sql() + ": DROP WATERMARK before");
+  return {};
+}
+
 status check_table(const table_definition& table) {
   std::set<std::string_view> seen;
   for (const auto& each : table.columns)
@@ -81,10 +99,10 @@ status check_table(const table_definition& table) {
   if (!table.partitioned_by.empty() &&
       static_cast<std::ptrdiff_t>(table.partitioned_by.size()) >= physical)
     return error(errc::bad_usage, "PARTITIONED BY leaves no column for the files");
-  if (table.watermark && !table.find_column(table.watermark->column) &&
-      table.watermark->column.find('.') == std::string::npos)
-    return unknown_column(table, table.watermark->column, "WATERMARK");
-  return {};
+  if (std::all_of(table.columns.begin(), table.columns.end(),
+                  [](const table_column& each) { return each.kind == column_kind::computed; }))
+    return error(errc::bad_usage, "a table needs a column that is not computed");
+  return check_watermark(table);
 }
 
 } // namespace headrace::graph

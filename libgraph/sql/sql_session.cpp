@@ -20,6 +20,17 @@ std::vector<std::string> texts_of(const qualified_name& from) {
   return out;
 }
 
+const std::optional<graph::object_path>& table_of(const plan_node& sink) {
+  return std::get<sink_node>(sink.node).table;
+}
+
+/// Of two INSERTs into one table that run together.
+bool remove_rows_of_each_other(const insert& one, const insert& other) {
+  const bool are_apart =
+      !one.partition.empty() && !other.partition.empty() && !(one.partition == other.partition);
+  return (one.overwrites || other.overwrites) && !are_apart;
+}
+
 } // namespace
 
 std::nullopt_t sql_session::fail(diagnostic_kind kind, std::string message, source_span at) {
@@ -86,6 +97,14 @@ sql_session::maybe sql_session::run_node(const statement_set& from) {
     return std::nullopt;
   if (sinks.empty())
     return fail(diagnostic_kind::invalid, "statement set is empty", at_);
+  for (std::size_t i = 0; i < sinks.size(); ++i)
+    for (std::size_t k = 0; k < i; ++k)
+      if (table_of(sinks[i]) == table_of(sinks[k]) &&
+          remove_rows_of_each_other(from.inserts[i], from.inserts[k]))
+        return fail(diagnostic_kind::invalid,
+                    "an INSERT OVERWRITE removes what the other INSERT of the set writes into the "
+                    "table: make them one, by UNION ALL",
+                    from.inserts[i].table.at);
   return job_of(std::move(sinks), "statement set");
 }
 

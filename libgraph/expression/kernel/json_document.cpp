@@ -13,9 +13,14 @@ namespace ondemand = simdjson::ondemand;
 
 namespace {
 
-/// Appends a value and all that is below; false when it is no JSON.
+/// As deep as other readers of JSON go (Jackson, by which Flink reads it): each level is a call.
+constexpr int depth_max = 1000;
+
+/// Appends a value and all that is below; false when it is no JSON, or too deep.
 template <class Value>
-bool add(Value&& value, std::string_view key, std::vector<json_node>& nodes) {
+bool add(Value&& value, std::string_view key, std::vector<json_node>& nodes, int depth = 1) {
+  if (depth > depth_max)
+    return false;
   const auto index = nodes.size();
   nodes.push_back({json_kind::null, key, {}, 0});
   ondemand::json_type type{};
@@ -33,7 +38,7 @@ bool add(Value&& value, std::string_view key, std::vector<json_node>& nodes) {
         return false;
       for (auto each : array) {
         ondemand::value item;
-        if (std::move(each).get(item) != simdjson::SUCCESS || !add(item, {}, nodes))
+        if (std::move(each).get(item) != simdjson::SUCCESS || !add(item, {}, nodes, depth + 1))
           return false;
       }
     }
@@ -49,7 +54,7 @@ bool add(Value&& value, std::string_view key, std::vector<json_node>& nodes) {
         std::string_view name;
         if (std::move(each).get(field) != simdjson::SUCCESS ||
             field.unescaped_key().get(name) != simdjson::SUCCESS ||
-            !add(field.value(), name, nodes))
+            !add(field.value(), name, nodes, depth + 1))
           return false;
       }
     }

@@ -267,7 +267,8 @@ private:
   }
   /// A row without columns could not be counted.
   void need_one() {
-    if (std::none_of(wanted_.begin(), wanted_.end(), [](bool is_wanted) { return is_wanted; }))
+    if (!wanted_.empty() &&
+        std::none_of(wanted_.begin(), wanted_.end(), [](bool is_wanted) { return is_wanted; }))
       wanted_.front() = true;
   }
   /// Prunes an input as far as it goes; gives where its columns are now.

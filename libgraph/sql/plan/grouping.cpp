@@ -76,6 +76,11 @@ std::optional<bound_expression> grouping_rewriter::rewrite(bound_expression from
 }
 
 plan_node grouping_rewriter::finish(plan_node input) && {
+  if (key_count_ == 0 && items_.empty()) { // GROUP BY (): one row, of which nothing is read
+    items_.push_back({});
+    items_.back().function = "COUNT";
+    items_.back().type = logical_type::bigint().not_null();
+  }
   if (projected_.empty()) // rows are counted, and nothing of them is read
     projected_.push_back(
         {bound_constant{"0", std::nullopt}, logical_type::integer().not_null(), input.at});

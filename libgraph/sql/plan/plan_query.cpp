@@ -164,6 +164,14 @@ std::optional<query_planner::ordered> query_planner::plan_body(const query& from
   return rows ? order_rows(std::move(*rows), from.order_by) : std::nullopt;
 }
 
+bool query_planner::check_order(const logical_type& type, source_span at) {
+  if (type.width_bytes() > 0)
+    return true;
+  fail(diagnostic_kind::type_mismatch,
+       "ORDER BY takes numbers, texts and times, found " + type.nullable().to_sql(), at);
+  return false;
+}
+
 std::optional<query_planner::ordered> query_planner::order_rows(plan_node plan,
                                                                 const std::vector<order_item>& by) {
   ordered out;
@@ -196,6 +204,8 @@ std::optional<query_planner::ordered> query_planner::order_rows(plan_node plan,
         items.push_back(std::move(*bound));
       }
     }
+    if (!check_order(items[key.column].type, each.value.at))
+      return std::nullopt;
     out.keys.push_back(key);
   }
   out.plan = items.size() == out.visible

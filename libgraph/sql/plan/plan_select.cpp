@@ -274,6 +274,8 @@ bool query_planner::bind_order(const order_item& from, bool is_distinct, express
       items.push_back({std::move(*bound), names.back()});
     }
   }
+  if (!check_order(items[key.column].value.type, from.value.at))
+    return false;
   out.keys.push_back(key);
   return true;
 }

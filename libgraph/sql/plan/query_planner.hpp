@@ -88,6 +88,8 @@ private:
   std::optional<plan_node> plan_values(const values& from, source_span at);
   std::optional<plan_node> plan_set(const set_operation& from, source_span at);
   static plan_node cast_columns(plan_node plan, const std::vector<logical_type>& types);
+  /// Whether values of a type have an order; tells where not.
+  bool check_order(const logical_type& type, source_span at);
   std::optional<ordered> order_rows(plan_node plan, const std::vector<order_item>& by);
   std::optional<std::int64_t> plan_count(const expression& from, std::string_view word);
   bool rename_columns(std::vector<plan_column>& columns, const std::vector<name>& names,

@@ -25,6 +25,19 @@ TEST_CASE("checkpoints are taken every ten seconds of unbounded jobs, unless som
   CHECK(with({{"execution.checkpointing.interval", "0"}}, false).checkpoints.interval_ms == 0);
 }
 
+TEST_CASE("what a job overwrites is removed by the last commit, which no checkpoint is before") {
+  graph::job_graph job;
+  job.vertices.emplace_back().operators.emplace_back().spec =
+      graph::sink_spec{{"file", {{"sink.overwrite", "true"}}, {}}};
+  const auto interval_of = [&] {
+    return with({{"execution.checkpointing.interval", "3 s"}}, true, job).checkpoints.interval_ms;
+  };
+
+  CHECK(interval_of() == 0);
+  job.vertices[0].operators[0].spec = graph::sink_spec{{"file", {{"sink.overwrite", "false"}}, {}}};
+  CHECK(interval_of() == 3000);
+}
+
 TEST_CASE("what the job itself says goes before settings") {
   graph::job_graph job;
   job.checkpoints.interval_ms = 500;
