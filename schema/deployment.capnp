@@ -53,6 +53,7 @@ struct JobInformation {
   bufferTimeoutMs @10 :Int64;
   periodicCheckpoints @11 :Bool;
   allowNonRestoredState @12 :Bool;
+  committerRetries @13 :Int32 = 10;
 }
 # Job master -> task executor, inside SubmitTask.
 struct TaskDeployment {

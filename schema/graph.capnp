@@ -290,4 +290,5 @@ struct JobGraph {
   slotTimeoutMs @9 :Int64;
   stateBackend @10 :Text;
   regionFailover @11 :Bool;
+  committerRetries @12 :Int32 = 10;
 }

@@ -147,6 +147,8 @@ status apply_settings(const configuration& settings, bool bounded, graph::job_gr
     job.buffer_timeout_ms = settings.get_duration("execution.buffer-timeout.interval").count();
   if (job.state_backend == untouched.state_backend)
     job.state_backend = settings.get_text("state.backend.type");
+  if (job.committer_retries == untouched.committer_retries)
+    job.committer_retries = static_cast<std::int32_t>(settings.get_int("sink.committer.retries"));
   job.slot_timeout_ms = settings.get_duration("slot.request.timeout").count();
   job.region_failover = settings.get_text("jobmanager.execution.failover-strategy") == "region";
   return make_absolute(job.checkpoints);

@@ -115,6 +115,11 @@ const std::vector<option_declaration>& all_options() {
       {"security.ssl.internal.enabled", boolean, "false",
        "Whether nodes speak with each other over TLS, and show each other certificates"},
       {"security.ssl.internal.key", path, "", "PEM file of this node's private key"},
+      {"sink.committer.retries", integer, "10",
+       "How often a sink that cannot commit what a checkpoint has prepared tries again, after 0.1 "
+       "s "
+       "and then twice as long each time, at most 10 s, before its task fails",
+       0, 1'000'000},
       {"slot.request.timeout", duration, "5 min",
        "A job that waits longer for a slot fails, and says how many are missing", 10},
       {"state.backend.rocksdb.localdir", path, "",

@@ -336,6 +336,13 @@ status check_unique(const job_graph& job) {
   return {};
 }
 
+status check_committer(const job_graph& job) {
+  if (job.committer_retries < 0)
+    return error(errc::bad_option_value, "sink.committer.retries must be at least 0: " +
+                                             std::to_string(job.committer_retries));
+  return {};
+}
+
 status check_checkpoints(const checkpoint_spec& spec) {
   if (spec.max_concurrent < 1)
     return error(errc::bad_option_value,
@@ -381,6 +388,7 @@ status validate(const job_graph& job) {
   if (job.vertices.empty())
     return error(errc::invalid_graph, "the job has no operators");
   HEADRACE_CHECK(check_checkpoints(job.checkpoints));
+  HEADRACE_CHECK(check_committer(job));
   producer_map results;
   for (std::size_t i = 0; i < job.vertices.size(); ++i) {
     HEADRACE_CHECK(validate(job.vertices[i]));

@@ -128,6 +128,7 @@ struct job_graph {
   std::int64_t slot_timeout_ms = 300'000;
   std::string state_backend = "hashmap";
   bool region_failover = true;
+  std::int32_t committer_retries = 10; ///< of a sink's commit, before its task fails
   friend bool operator==(const job_graph&, const job_graph&) = default;
 };
 

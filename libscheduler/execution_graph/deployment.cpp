@@ -42,6 +42,7 @@ void write_job(schema::JobInformation::Builder out, const graph::job_graph& job,
   out.setAllowNonRestoredState(job.checkpoints.allow_non_restored_state);
   out.setAtLeastOnce(job.checkpoints.at_least_once);
   out.setBufferTimeoutMs(job.buffer_timeout_ms);
+  out.setCommitterRetries(job.committer_retries);
 }
 
 /// Where the producers of a gate run, each place once, by first use.

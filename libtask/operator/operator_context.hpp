@@ -54,6 +54,7 @@ struct operator_context {
   headrace::job_id job{};
   bool periodic_checkpoints = false; ///< checkpoints come before the end of input, too
   bool is_fresh = false;             ///< the task starts without a checkpoint
+  std::int32_t committer_retries = 10;
 
   /// What a function gets when it opens.
   graph::function_context for_function(graph::state_provider* keyed_state = nullptr) const {

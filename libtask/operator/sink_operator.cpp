@@ -19,9 +19,9 @@ constexpr std::size_t queued_batches_max = 8;
 constexpr std::size_t queued_bytes_max = std::size_t{8} << 20U;
 constexpr double queued_us_max = 100'000; ///< that the writer may take for what waits
 constexpr std::size_t first_rows = 64;    ///< as long as nothing is known of the writer
-constexpr int commit_retries_max = 10;    // as Flink's sink.committer.retries
 constexpr std::chrono::milliseconds commit_pause_min{100};
 constexpr std::chrono::milliseconds commit_pause_max{10'000};
+constexpr int doublings_max = 7; // beyond the longest pause
 
 byte_string encode_committable(checkpoint_id checkpoint, const graph::committable& what) {
   byte_string out;
@@ -321,15 +321,17 @@ void sink_operator::finish(const command& what, outcome given) {
 
 void sink_operator::commit_again(const command& failed, graph::commit_later later) {
   error cause = later.cause.value_or(error(errc::commit_failed, "no cause was given"));
-  if (failed.tries >= commit_retries_max) {
+  if (failed.tries >= context_.committer_retries) {
     failed_ = true;
     context_.services.fail({errc::commit_failed,
-                            "sink could not commit, " + std::to_string(commit_retries_max) +
-                                " times tried again: " + name_,
+                            "sink could not commit, tried again as often as "
+                            "sink.committer.retries says, " +
+                                std::to_string(context_.committer_retries) + ": " + name_,
                             std::move(cause)});
     return;
   }
-  const auto pause = std::min(commit_pause_max, commit_pause_min * (1 << failed.tries));
+  const auto pause =
+      std::min(commit_pause_max, commit_pause_min * (1 << std::min(failed.tries, doublings_max)));
   context_.log.warn(
       "sink cannot commit, and tries again",
       {{"sink", name_}, {"after_ms", std::to_string(pause.count())}, {"cause", to_string(cause)}});

@@ -78,7 +78,8 @@ operator_context subtask::make_context() {
                           log(),
                           what_.job.id,
                           what_.job.periodic_checkpoints,
-                          what_.restored_checkpoint == 0};
+                          what_.restored_checkpoint == 0,
+                          what_.job.committer_retries};
 }
 
 result<std::vector<std::unique_ptr<result_partition>>> subtask::make_partitions() const {

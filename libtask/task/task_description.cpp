@@ -29,6 +29,7 @@ job_description read_job(schema::JobInformation::Reader in) {
   out.at_least_once = in.getAtLeastOnce();
   out.may_drop_state = in.getAllowNonRestoredState();
   out.buffer_timeout_ms = in.getBufferTimeoutMs();
+  out.committer_retries = in.getCommitterRetries();
   return out;
 }
 

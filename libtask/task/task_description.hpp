@@ -58,6 +58,7 @@ struct job_description {
   bool at_least_once = false;
   bool may_drop_state = false; ///< restored state that no operator declares
   std::int64_t buffer_timeout_ms = 10;
+  std::int32_t committer_retries = 10;
 };
 
 /// What a task executor is told to run. A value; decoded from TaskDeployment.

@@ -154,6 +154,7 @@ job_graph full_job() {
   job.slot_timeout_ms = 12;
   job.state_backend = "rocksdb";
   job.region_failover = false;
+  job.committer_retries = 13;
   return job;
 }
 

@@ -80,7 +80,9 @@ void chain_harness::open(const state::task_state_snapshot& from) {
                                        nullptr,
                                        {},
                                        {},
-                                       how_.periodic_checkpoints};
+                                       how_.periodic_checkpoints,
+                                       false,
+                                       how_.committer_retries};
   auto made = task::operator_chain::make(vertex_, factories, context, results);
   if (!made)
     FAIL(to_string(made.error()));

@@ -62,6 +62,7 @@ public:
     task::drain_budget budget{3, 1U << 20U};
     bool periodic_checkpoints = false;
     std::string backend = "hashmap";
+    std::int32_t committer_retries = 10;
   };
   /// `vertex` has at least one operator; without results, the last operator's main output is one.
   explicit chain_harness(graph::job_vertex vertex, graph::function_table functions = {});

@@ -71,6 +71,11 @@ TEST_CASE("checkpoints are aligned unless something else is said") {
             .checkpoints.max_concurrent == 3);
 }
 
+TEST_CASE("how often a commit is tried again may be said") {
+  CHECK(with({}).committer_retries == 10);
+  CHECK(with({{"sink.committer.retries", "0"}}).committer_retries == 0);
+}
+
 TEST_CASE("how long checkpoints stay may be said, and where savepoints go and come from") {
   constexpr auto retention = "execution.checkpointing.externalized-checkpoint-retention";
   CHECK(with({{retention, "RETAIN_ON_CANCELLATION"}}).checkpoints.keep_on_cancel);

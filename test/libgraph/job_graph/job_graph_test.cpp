@@ -74,6 +74,15 @@ TEST_CASE("unaligned checkpoints are refused where several may be under way") {
   CHECK(validate(job).error().code == errc::bad_option_value);
 }
 
+TEST_CASE("commits are tried again never, or some times") {
+  auto job = full_job();
+  job.committer_retries = 0;
+  CHECK(validate(job));
+  job.committer_retries = -1;
+  REQUIRE(!validate(job));
+  CHECK(validate(job).error().code == errc::bad_option_value);
+}
+
 TEST_CASE("behind the results of windows stand their bounds or nothing") {
   const auto result = testing_pipeline::type();
   const auto code = [&](std::vector<logical_type> behind,

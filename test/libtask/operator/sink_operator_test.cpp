@@ -19,9 +19,11 @@ graph::job_vertex writing() {
 }
 
 struct sink_fixture {
-  explicit sink_fixture(bool checkpointing, const state::task_state_snapshot& from = {})
+  explicit sink_fixture(bool checkpointing, const state::task_state_snapshot& from = {},
+                        std::int32_t committer_retries = 10)
       : log(std::make_shared<sink_log>()),
-        harness(writing(), {}, {0, 1, 8, checkpointing, {3, 1U << 20U}}) {
+        harness(writing(), {},
+                {0, 1, 8, checkpointing, {3, 1U << 20U}, false, "hashmap", committer_retries}) {
     add_testing_sink(harness.connectors, log);
     harness.open(from);
   }
@@ -181,6 +183,32 @@ TEST_CASE("a commit that can never be done fails the task, and a restore tries i
   sink_fixture sink(true, stored);
   sink.harness.services.run_steps();
   CHECK(sink.log->all_committed() == std::vector<std::int64_t>{1});
+}
+
+TEST_CASE("a commit is tried again as often as the job says, once more a long while later") {
+  for (const int retries : {0, 3, 40}) {
+    CAPTURE(retries);
+    sink_fixture sink(true, {}, retries);
+    sink.log->postponed_commits = 1'000;
+    sink.harness.push(numbers({1}));
+    sink.harness.snapshot(1);
+    CHECK(sink.harness.chain->notify_completed(1));
+    auto& services = sink.harness.services;
+    services.run_steps();
+    int tries = 0;
+    for (; !services.delayed.empty(); ++tries) {
+      CHECK(services.delayed.front().first >= std::chrono::milliseconds(100));
+      CHECK(services.delayed.front().first <= std::chrono::milliseconds(10'000));
+      const auto again = std::move(services.delayed.front().second);
+      services.delayed.clear();
+      again();
+      services.run_steps();
+    }
+    CHECK(tries == retries);
+    REQUIRE(services.failures.size() == 1);
+    CHECK(services.failures.front().code == errc::commit_failed);
+    CHECK(to_string(services.failures.front()).find("sink.committer.retries") != std::string::npos);
+  }
 }
 
 TEST_CASE("without checkpoints all is committed at the end of input") {
