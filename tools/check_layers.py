@@ -59,6 +59,7 @@ FOLDERS = """
     libstate/heap
     libstate/rocksdb
     libstate/operator_state
+    libstate/raw_state
     libstate/channel
     libstate/timer
     libstate/checkpoint

@@ -29,8 +29,9 @@ std::string_view kind_of(const state::completed_checkpoint& content) {
   return content.kind == state::checkpoint_kind::savepoint ? "savepoint" : "checkpoint";
 }
 
-json entry_json(const state::state_description& described, const processor::keyed_piece& piece,
+json entry_json(const processor::state_summary& state, const processor::keyed_piece& piece,
                 std::size_t row) {
+  const auto& described = *state.description;
   const auto& entry = piece.entries[row];
   json out;
   out["key"] = row_json(piece.keys, row);
@@ -38,6 +39,10 @@ json entry_json(const state::state_description& described, const processor::keye
     out["namespace"] = entry.space;
   if (described.kind == state::table_kind::map)
     out["entry"] = value_json(entry.entry_key, described.entry_key_type);
+  if (state.kind == "raw") {
+    out["value"] = hex_of(entry.value);
+    return out;
+  }
   switch (described.kind) {
   case state::table_kind::list:
     out["value"] = elements_json(entry.value, described.value_type, described.ttl_ms > 0);
@@ -150,7 +155,7 @@ result<std::string> entries_as_json(const processor::savepoint_reader& from, con
   HEADRACE_CHECK(
       from.read(of, state.name, [&](const processor::keyed_piece& piece) -> result<bool> {
         for (std::size_t row = 0; row < piece.entries.size() && rows < rows_max; ++row, ++rows)
-          out += line_of(entry_json(*state.description, piece, row));
+          out += line_of(entry_json(state, piece, row));
         return rows < rows_max;
       }));
   return out;

@@ -9,4 +9,9 @@ graph::state_provider& open_context::states() const {
   return *inner_->keyed_state;
 }
 
+const graph::restored_raw_state& open_context::raw_state() const {
+  static const graph::restored_raw_state nothing;
+  return inner_->raw_state == nullptr ? nothing : *inner_->raw_state;
+}
+
 } // namespace headrace::api

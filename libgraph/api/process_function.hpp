@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libgraph/api/collector.hpp"
+#include "libgraph/api/raw_state.hpp"
 #include "libgraph/api/row_adaptors.hpp"
 #include "libgraph/api/row_info.hpp"
 #include "libgraph/api/state_handle.hpp"
@@ -55,6 +56,10 @@ public:
             std::move(function)};
   }
 
+  /// What the function's own `write_raw_state` (raw_state_writer) wrote into the checkpoint that it
+  /// begins with: streams of this subtask's key groups, and partitions. Valid in `open` only.
+  const graph::restored_raw_state& raw_state() const;
+
 private:
   graph::state_provider& states() const;
   template <class T>
@@ -100,6 +105,8 @@ public:
       : process_context(sides, no_timestamp), key_(std::move(key)), keyed_(&keyed) {}
 
   Key key() const { return key_(row_); }
+  /// Under which the key's raw state is written (raw_state_output).
+  std::int32_t current_key_group() const { return keyed_->current_key_group(); }
   std::int64_t current_watermark() const { return keyed_->current_watermark(); }
   std::int64_t current_processing_time() const { return keyed_->current_processing_time(); }
   /// Timers of the current key: one a time and domain, however often registered.
@@ -177,6 +184,7 @@ public:
       function_.F::process(read(row), context, emitted);
     });
   }
+  graph::raw_state_writer* raw_state() override { return raw_state_of(function_); }
   void close() override { function_.F::close(); }
 
 private:
@@ -226,6 +234,7 @@ public:
     context.set_domain(domain);
     function_.F::on_timer(time_ms, context, emitted);
   }
+  graph::raw_state_writer* raw_state() override { return raw_state_of(function_); }
   void close() override { function_.F::close(); }
 
 private:

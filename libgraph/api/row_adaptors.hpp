@@ -2,6 +2,7 @@
 
 #include "libgraph/api/collector.hpp"
 #include "libgraph/api/function_traits.hpp"
+#include "libgraph/api/raw_state.hpp"
 #include "libgraph/api/row_info.hpp"
 #include "libgraph/function/function.hpp"
 
@@ -82,6 +83,7 @@ public:
       end_row(main, timestamps, row);
     });
   }
+  graph::raw_state_writer* raw_state() override { return raw_state_of(function_); }
   void close() override { close_function(function_); }
 
 private:
@@ -104,6 +106,7 @@ public:
       function_(read(row), emitted);
     });
   }
+  graph::raw_state_writer* raw_state() override { return raw_state_of(function_); }
   void close() override { close_function(function_); }
 
 private:

@@ -2,6 +2,7 @@
 
 #include "libgraph/data/record_batch.hpp"
 #include "libgraph/function/output.hpp"
+#include "libgraph/function/raw_state.hpp"
 #include "libgraph/function/state.hpp"
 #include "libactors/base/log.hpp"
 
@@ -22,6 +23,8 @@ struct function_context {
   std::int32_t attempt = 0;
   headrace::logger log;
   state_provider* keyed_state = nullptr; ///< null for functions on streams without key
+  /// What the function's raw_state_writer wrote before, during `open`; null: nothing.
+  const restored_raw_state* raw_state = nullptr;
 };
 
 // The functions of a job as the runtime sees them: rows of a batch at once, values in columns. The
@@ -38,6 +41,8 @@ public:
   /// less than in.size() when `out` became full; the same row again is passed when it has more to
   /// give.
   virtual std::size_t process(const record_batch& in, std::size_t from, function_output& out) = 0;
+  /// Who writes the function's raw state; null: it has none.
+  virtual raw_state_writer* raw_state() { return nullptr; }
   virtual void close() {}
 };
 
@@ -58,6 +63,8 @@ public:
   virtual ~keyed_context() = default;
   /// Makes the key of selected row `row` current: states and timers mean it from now on.
   virtual void set_row(std::size_t row) = 0;
+  /// The key group of the current key.
+  virtual std::int32_t current_key_group() const = 0;
   virtual std::int64_t current_watermark() const = 0;
   virtual std::int64_t current_processing_time() const = 0;
   virtual void register_event_timer(std::int64_t time_ms) = 0;
@@ -79,6 +86,8 @@ public:
   /// The key of the timer is current. `keys` holds the key as a batch of the key columns, at `row`.
   virtual void on_timer(std::int64_t time_ms, time_domain domain, const record_batch& keys,
                         std::size_t row, keyed_context& keyed, function_output& out) = 0;
+  /// Who writes the function's raw state; null: it has none.
+  virtual raw_state_writer* raw_state() { return nullptr; }
   virtual void close() {}
 };
 

@@ -5,6 +5,7 @@
 #include "libstate/heap/heap_native_format.hpp"
 #include "libstate/key/key_batch.hpp"
 #include "libstate/operator_state/element_reader.hpp"
+#include "libstate/raw_state/raw_state.hpp"
 #include "libstate/snapshot/snapshot_reader.hpp"
 #include "libactors/base/assert.hpp"
 
@@ -22,9 +23,34 @@ using state::operator_state_handle;
 
 constexpr std::size_t piece_rows = 1024;
 
+bool is_raw(const state::keyed_state_handle& handle) {
+  return handle.format == state::raw_state::format;
+}
+
 /// Forms that can be read row by row.
 bool is_readable(const state::keyed_state_handle& handle) {
-  return handle.format == "canonical" || handle.format == state::heap_native::format;
+  return handle.format == "canonical" || handle.format == state::heap_native::format ||
+         is_raw(handle);
+}
+
+/// The rows of a handle. @errors as read_as_canonical
+result<std::unique_ptr<state::snapshot_reader>> open_rows(file_system& files,
+                                                          const state::keyed_state_handle& handle) {
+  if (is_raw(handle))
+    return state::snapshot_reader::open(files, handle.segment);
+  return state::read_as_canonical(files, handle, nullptr);
+}
+
+std::vector<state::keyed_state_handle> all_keyed(const state::operator_subtask_state& of) {
+  auto out = of.keyed;
+  out.insert(out.end(), of.raw_keyed.begin(), of.raw_keyed.end());
+  return out;
+}
+
+std::vector<operator_state_handle> all_lists(const state::operator_subtask_state& of) {
+  auto out = of.managed;
+  out.insert(out.end(), of.raw_operator.begin(), of.raw_operator.end());
+  return out;
 }
 
 std::string name_of(state::table_kind kind) {
@@ -198,21 +224,22 @@ result<operator_summary> savepoint_reader::look(const operator_id& of, bool coun
   std::map<std::string, state_summary> states; // stays where it is
   for (const auto& [subtask, part] : stored.subtasks) {
     out.stored_bytes += part.size_bytes();
-    for (const auto& handle : part.keyed) {
+    for (const auto& handle : all_keyed(part)) {
       if (!is_readable(handle)) {
         if (std::find(out.native_forms.begin(), out.native_forms.end(), handle.format) ==
             out.native_forms.end())
           out.native_forms.push_back(handle.format);
         continue;
       }
-      HEADRACE_TRY(const auto reader, state::read_as_canonical(*files_, handle, nullptr));
+      HEADRACE_TRY(const auto reader, open_rows(*files_, handle));
       const auto& header = reader->header();
-      out.key_type = std::make_shared<const graph::logical_type>(header.key_type);
+      if (!is_raw(handle))
+        out.key_type = std::make_shared<const graph::logical_type>(header.key_type);
       std::vector<state_summary*> counted;
       for (const auto& description : header.states) {
         auto& summary = states[description.name];
         summary.name = description.name;
-        summary.kind = name_of(description.kind);
+        summary.kind = is_raw(handle) ? "raw" : name_of(description.kind);
         summary.description = description;
         counted.push_back(&summary);
       }
@@ -222,11 +249,11 @@ result<operator_summary> savepoint_reader::look(const operator_id& of, bool coun
         HEADRACE_CHECK(reader->read_group(group, visitor));
       }
     }
-    for (const auto& handle : part.managed) {
+    for (const auto& handle : all_lists(part)) {
       for (const auto& list : handle.lists) {
         auto& summary = states[list.name];
         summary.name = list.name;
-        summary.kind = name_of(list.how);
+        summary.kind = list.name == state::raw_state::operator_name ? "raw" : name_of(list.how);
         summary.rows += list.elements.size();
         for (const auto& element : list.elements)
           summary.bytes += element.end - element.begin;
@@ -243,10 +270,10 @@ status savepoint_reader::read(const operator_id& of, const std::string& state,
   const auto& stored = at(of);
   bool is_known = false;
   for (const auto& [subtask, part] : stored.subtasks) {
-    for (const auto& handle : part.keyed) {
+    for (const auto& handle : all_keyed(part)) {
       if (!is_readable(handle))
         return not_canonical(stored, handle.format);
-      HEADRACE_TRY(const auto reader, state::read_as_canonical(*files_, handle, nullptr));
+      HEADRACE_TRY(const auto reader, open_rows(*files_, handle));
       const auto& header = reader->header();
       const auto found =
           std::find_if(header.states.begin(), header.states.end(),
@@ -278,7 +305,7 @@ status savepoint_reader::read_elements(const operator_id& of, const std::string&
   const auto& stored = at(of);
   bool is_known = false;
   for (const auto& [subtask, part] : stored.subtasks) {
-    for (const auto& handle : part.managed) {
+    for (const auto& handle : all_lists(part)) {
       state::element_reader reader(*files_, handle.segment);
       for (const auto& list : handle.lists) {
         if (list.name != state)

@@ -19,8 +19,9 @@ namespace headrace::processor {
 /// What is known of one state of an operator, over all subtasks.
 struct state_summary {
   std::string name;
-  std::string kind; ///< "value", "map", "timers", "split list", …
-  /// Of a keyed state. Nothing for operator state, whose elements have no type.
+  std::string kind; ///< "value", "map", "timers", "split list", "raw", …
+  /// Of a keyed state (of raw keyed state: its key is the key group, and the values of one, bytes,
+  /// are its stream). Nothing for operator state, whose elements have no type.
   std::optional<state::state_description> description;
   std::uint64_t keys = 0;  ///< different ones
   std::uint64_t rows = 0;  ///< values, map entries, elements of operator state

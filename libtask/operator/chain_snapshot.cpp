@@ -5,8 +5,9 @@
 namespace headrace::task {
 
 void chain_snapshot::add(operator_id from, std::unique_ptr<state::snapshot_job> keyed,
-                         std::unique_ptr<state::operator_snapshot_job> plain) {
-  parts_.push_back({from, std::move(keyed), std::move(plain)});
+                         std::unique_ptr<state::operator_snapshot_job> plain,
+                         std::unique_ptr<state::raw_snapshot> raw) {
+  parts_.push_back({from, std::move(keyed), std::move(plain), std::move(raw)});
 }
 
 void chain_snapshot::add_in_flight(operator_id head, std::vector<state::channel_content> channels) {
@@ -26,6 +27,8 @@ result<state::task_state_snapshot> chain_snapshot::run(state::snapshot_target& t
       HEADRACE_TRY(auto handle, part.plain->run(target));
       stored.managed.push_back(std::move(handle));
     }
+    if (part.raw != nullptr)
+      HEADRACE_CHECK(part.raw->run(target, stored));
     out.operators.emplace(part.id, std::move(stored));
   }
   parts_.clear();

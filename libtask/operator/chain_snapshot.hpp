@@ -4,6 +4,7 @@
 #include "libstate/channel/channel_state.hpp"
 #include "libstate/handle/state_handle.hpp"
 #include "libstate/operator_state/operator_state_backend.hpp"
+#include "libstate/raw_state/raw_state.hpp"
 
 #include <memory>
 #include <vector>
@@ -17,7 +18,8 @@ public:
   explicit chain_snapshot(checkpoint_id checkpoint) : checkpoint_(checkpoint) {}
 
   void add(operator_id from, std::unique_ptr<state::snapshot_job> keyed,
-           std::unique_ptr<state::operator_snapshot_job> plain);
+           std::unique_ptr<state::operator_snapshot_job> plain,
+           std::unique_ptr<state::raw_snapshot> raw = nullptr);
   /// What the barriers have overtaken; stored with the chain's head.
   void add_in_flight(operator_id head, std::vector<state::channel_content> channels);
   checkpoint_id checkpoint() const { return checkpoint_; }
@@ -30,6 +32,7 @@ private:
     operator_id id;
     std::unique_ptr<state::snapshot_job> keyed;
     std::unique_ptr<state::operator_snapshot_job> plain;
+    std::unique_ptr<state::raw_snapshot> raw;
   };
   checkpoint_id checkpoint_;
   std::vector<operator_part> parts_;

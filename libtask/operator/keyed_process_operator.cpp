@@ -15,8 +15,17 @@ constexpr std::size_t timers_at_once = 512;
 class keyed_process_operator::current_row final : public graph::keyed_context {
 public:
   explicit current_row(keyed_process_operator& owner) : owner_(owner) {}
-  void set_row(std::size_t row) override {
-    owner_.backend_->set_current_key(*owner_.keys_, owner_.taken_.row_at(row));
+  void set_row(std::size_t row) override { set_key(*owner_.keys_, owner_.taken_.row_at(row)); }
+  void set_key(const state::key_batch& keys, std::size_t row) {
+    keys_ = &keys;
+    row_ = row;
+    owner_.backend_->set_current_key(keys, row);
+  }
+  std::int32_t current_key_group() const override {
+    const auto groups = keys_->key_groups(); // of the whole batch, once
+    if (!groups)
+      throw graph::failure(groups.error());
+    return (*groups)[row_];
   }
   std::int64_t current_watermark() const override { return owner_.watermark_ms_; }
   std::int64_t current_processing_time() const override { return owner_.context_.time.wall_ms(); }
@@ -39,6 +48,8 @@ private:
       throw graph::failure(std::move(done).error());
   }
   keyed_process_operator& owner_;
+  const state::key_batch* keys_ = nullptr; ///< the current key is one of them
+  std::size_t row_ = 0;
 };
 
 keyed_process_operator::keyed_process_operator(
@@ -62,7 +73,7 @@ status keyed_process_operator::open(const operator_states& states) {
       state::open_timer_service(*backend_, graph::time_domain::processing, "processing-timers"));
   event_.due.emplace(event_.service->make_due());
   processing_.due.emplace(processing_.service->make_due());
-  function_->open(context_.for_function(backend_));
+  function_->open(context_.for_function(backend_, states.raw));
   return {};
 }
 
@@ -128,7 +139,7 @@ result<bool> keyed_process_operator::fire(timers& from, graph::time_domain domai
       if (out.is_full())
         return false;
       const auto row = from.at++;
-      backend_->set_current_key(from.due->keys, row);
+      current_->set_key(from.due->keys, row);
       function_->on_timer(from.due->times_ms[row], domain, from.keys, row, *current_, out);
     }
     if (out.is_full())

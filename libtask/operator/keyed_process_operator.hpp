@@ -25,6 +25,7 @@ public:
   result<drain_result> drain(operator_output& out, const drain_budget& budget) override;
   std::optional<std::int64_t> next_processing_time_ms() override;
   status on_processing_time(std::int64_t now_ms) override;
+  graph::raw_state_writer* raw_state() override { return function_->raw_state(); }
   void close() override { function_->close(); }
 
 private:

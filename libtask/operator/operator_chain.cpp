@@ -34,6 +34,7 @@ struct operator_chain::node {
   std::vector<outlet> outlets;
   std::unique_ptr<state::keyed_backend> keyed;
   std::unique_ptr<state::operator_state_backend> plain;
+  graph::restored_raw_state raw; ///< until it is open
   std::deque<waiting_element> waiting;
   std::optional<graph::stream_element> passing; ///< goes on once drained
   std::int32_t open_inputs = 1;
@@ -164,13 +165,16 @@ status operator_chain::restore(node& one, state::state_backend& backend,
   one.plain = std::make_unique<state::operator_state_backend>();
   if (!from.managed.empty())
     HEADRACE_CHECK(one.plain->restore(from.managed, local_first));
+  const auto groups =
+      graph::key_groups_of(context_.subtask, context_.max_parallelism, context_.parallelism);
+  HEADRACE_TRY(one.raw, state::read_raw_state(local_first, from, groups));
   const auto key = one.op->key_schema();
   if (!key)
     return {};
   state::keyed_backend_setup setup{
       *key,
       context_.max_parallelism,
-      graph::key_groups_of(context_.subtask, context_.max_parallelism, context_.parallelism),
+      groups,
       &context_.time,
       &context_.files,
       context_.memory,
@@ -191,8 +195,13 @@ status operator_chain::open(bool may_drop_state) {
     if (one->plain == nullptr)
       one->plain = std::make_unique<state::operator_state_backend>();
     HEADRACE_CHECK(guarded(*one, [&]() -> status {
-      if (auto opened = one->op->open({one->keyed.get(), one->plain.get()}); !opened)
+      if (!one->raw.is_empty() && one->op->raw_state() == nullptr && !may_drop_state)
+        return error(errc::incompatible_state,
+                     "checkpoint has raw state, and the operator no longer writes any; allow "
+                     "non-restored state to drop it");
+      if (auto opened = one->op->open({one->keyed.get(), one->plain.get(), &one->raw}); !opened)
         return opened;
+      one->raw = {};
       if (one->keyed == nullptr)
         return {};
       auto settled = one->keyed->settle_restored(may_drop_state);
@@ -340,9 +349,12 @@ status operator_chain::snapshot(std::size_t index, const graph::barrier& passing
                                                                    ? state::snapshot_kind::canonical
                                                                    : state::snapshot_kind::native));
   }
-  // `done` may come in a later turn; the job is copied by pointer so that it can be kept.
+  auto raw = take_raw_state(at);
+  // `done` may come in a later turn; the jobs are copied by pointer so that they can be kept.
   auto kept = std::make_shared<std::unique_ptr<state::snapshot_job>>(std::move(keyed));
-  const auto done = [into, kept, &at, this](status outcome) {
+  auto kept_raw = std::make_shared<std::unique_ptr<state::raw_snapshot>>(
+      raw ? std::move(*raw) : std::unique_ptr<state::raw_snapshot>());
+  const auto done = [into, kept, kept_raw, &at, this](status outcome) {
     --into->awaited;
     if (!outcome) {
       if (!into->failure)
@@ -352,16 +364,37 @@ status operator_chain::snapshot(std::size_t index, const graph::barrier& passing
     std::unique_ptr<state::operator_snapshot_job> plain;
     if (at.plain != nullptr && !at.plain->is_empty())
       plain = at.plain->snapshot();
-    if (*kept != nullptr || plain != nullptr)
-      into->content->add(at.id, std::move(*kept), std::move(plain));
+    if (*kept != nullptr || plain != nullptr || *kept_raw != nullptr)
+      into->content->add(at.id, std::move(*kept), std::move(plain), std::move(*kept_raw));
   };
   try {
-    at.op->snapshot(passing.checkpoint, done);
+    if (raw)
+      at.op->snapshot(passing.checkpoint, done);
+    else
+      done(std::move(raw).error());
   } catch (const std::exception& failure) {
     done(error(errc::user_function_failed, failure.what()));
   }
   into->synchronous_us += context_.time.now_us() - started_us;
   return {};
+}
+
+/// What the operator's function writes by itself; null: nothing.
+result<std::unique_ptr<state::raw_snapshot>> operator_chain::take_raw_state(node& at) const {
+  auto* const writer = at.op->raw_state();
+  if (writer == nullptr)
+    return std::unique_ptr<state::raw_snapshot>();
+  auto out = std::make_unique<state::raw_snapshot>(
+      at.keyed != nullptr ? std::optional(at.keyed->groups()) : std::nullopt,
+      context_.max_parallelism);
+  try {
+    writer->write_raw_state(*out);
+  } catch (const graph::failure& failure) {
+    return failure.cause();
+  } catch (const std::exception& failure) {
+    return error(errc::user_function_failed, failure.what());
+  }
+  return out->is_empty() ? nullptr : std::move(out);
 }
 
 std::optional<operator_chain::finished_snapshot> operator_chain::take_snapshot() {

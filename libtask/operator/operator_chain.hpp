@@ -120,6 +120,7 @@ private:
   status drain(std::size_t index, const drain_budget& budget);
   void forward(std::size_t index, const graph::stream_element& element);
   status snapshot(std::size_t index, const graph::barrier& passing);
+  result<std::unique_ptr<state::raw_snapshot>> take_raw_state(node& at) const;
   template <class Call>
   auto guarded(const node& at, Call&& call) const -> decltype(call());
   error named(const node& at, error cause) const;

@@ -36,8 +36,8 @@ row_function_operator::row_function_operator(const graph::operator_node& node,
                                              std::unique_ptr<graph::row_function> function)
     : context_(context), function_(std::move(function)), outputs_(node, context.memory) {}
 
-status row_function_operator::open(const operator_states& /*states*/) {
-  function_->open(context_.for_function());
+status row_function_operator::open(const operator_states& states) {
+  function_->open(context_.for_function(nullptr, states.raw));
   return {};
 }
 

@@ -34,6 +34,7 @@ public:
   status open(const operator_states& states) override;
   status add(std::int32_t input, const graph::record_batch& rows) override;
   result<drain_result> drain(operator_output& out, const drain_budget& budget) override;
+  graph::raw_state_writer* raw_state() override { return function_->raw_state(); }
   void close() override { function_->close(); }
 
 private:

@@ -48,6 +48,7 @@ enum class source_readiness : std::uint8_t {
 struct operator_states {
   state::keyed_backend* keyed = nullptr; ///< for an operator with a key schema
   state::operator_state_backend* plain = nullptr;
+  const graph::restored_raw_state* raw = nullptr; ///< until `open` returns; null: none
 };
 
 /// One operator of a chain, as the runtime sees it. Resumable: it takes one thing, then gives what
@@ -106,6 +107,8 @@ public:
   virtual void snapshot(checkpoint_id /*checkpoint*/, std::function<void(status)> done) {
     done({});
   }
+  /// Who writes into a checkpoint what is neither, as of `snapshot`; null: nobody.
+  virtual graph::raw_state_writer* raw_state() { return nullptr; }
   virtual status notify_completed(checkpoint_id /*checkpoint*/) { return {}; }
   virtual status notify_aborted(checkpoint_id /*checkpoint*/) { return {}; }
 

@@ -65,6 +65,11 @@ chain_harness::chain_harness(graph::job_vertex vertex, graph::function_table fun
 chain_harness::~chain_harness() = default;
 
 void chain_harness::open(const state::task_state_snapshot& from) {
+  if (const auto opened = try_open(from); !opened)
+    FAIL(to_string(opened.error()));
+}
+
+status chain_harness::try_open(const state::task_state_snapshot& from, bool may_drop_state) {
   const task::operator_context context{"test task",
                                        how_.subtask,
                                        how_.parallelism,
@@ -91,9 +96,7 @@ void chain_harness::open(const state::task_state_snapshot& from) {
   const auto restored = chain->restore(*backend_, from, scratch_.path() + "/state", stored);
   if (!restored)
     FAIL(to_string(restored.error()));
-  const auto opened = chain->open();
-  if (!opened)
-    FAIL(to_string(opened.error()));
+  return chain->open(may_drop_state);
 }
 
 void chain_harness::push(std::int32_t input, graph::record_batch rows) {
@@ -130,8 +133,22 @@ std::optional<error> chain_harness::drain_to_failure() {
   return std::nullopt;
 }
 
-state::task_state_snapshot chain_harness::snapshot(checkpoint_id checkpoint) {
+error chain_harness::failed_snapshot(checkpoint_id checkpoint) {
   chain->add(graph::barrier{checkpoint, 0, {}});
+  drain();
+  services.run_steps();
+  auto taken = chain->take_snapshot();
+  REQUIRE(taken);
+  REQUIRE(taken->failure);
+  return *taken->failure;
+}
+
+state::task_state_snapshot chain_harness::snapshot(checkpoint_id checkpoint,
+                                                   state::snapshot_kind kind) {
+  graph::barrier split{checkpoint, 0, {}};
+  if (kind == state::snapshot_kind::canonical) // a savepoint
+    split.savepoint = std::make_shared<const graph::savepoint_order>();
+  chain->add(split);
   drain();
   services.run_steps();
   auto taken = chain->take_snapshot();

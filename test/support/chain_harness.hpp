@@ -72,6 +72,8 @@ public:
 
   /// Opens without state, or with what `snapshot` gave.
   void open(const state::task_state_snapshot& from = {});
+  /// The same, where it may fail. @param may_drop_state  that nobody takes
+  status try_open(const state::task_state_snapshot& from, bool may_drop_state = false);
   void push(graph::record_batch rows) { push(0, std::move(rows)); }
   void push(std::int32_t input, graph::record_batch rows);
   void watermark(std::int64_t time_ms);
@@ -81,7 +83,10 @@ public:
   /// Steps until drained, and gives the error that came.
   std::optional<error> drain_to_failure();
   /// Lets a barrier through, runs the steps of sinks, and writes the snapshot.
-  state::task_state_snapshot snapshot(checkpoint_id checkpoint);
+  state::task_state_snapshot snapshot(checkpoint_id checkpoint,
+                                      state::snapshot_kind kind = state::snapshot_kind::native);
+  /// The same, of one that fails.
+  error failed_snapshot(checkpoint_id checkpoint);
 
   /// Rows of result 0 since the last call, as one list of batches.
   std::vector<graph::record_batch> take_batches(std::size_t result = 0);

@@ -86,6 +86,7 @@ public:
   void set_row(std::size_t row) override {
     states_.key = in_.at(column_).string_at(in_.row_at(row));
   }
+  std::int32_t current_key_group() const override { return 5; }
   std::int64_t current_watermark() const override { return 77; }
   std::int64_t current_processing_time() const override { return 88; }
   void register_event_timer(std::int64_t time_ms) override {
