@@ -478,7 +478,8 @@ void checkpoint_coordinator_endpoint::release(const checkpoints_released& how) {
     completed_.pop_front();
   }
   remove_all_aborted();
-  on_storage([](headrace::state::checkpoint_storage& storage) { return storage.leave(); },
+  on_storage([is_over = how.is_over](
+                 headrace::state::checkpoint_storage& storage) { return storage.leave(is_over); },
              [this](const status&) { post(job_master_, cleaned_up{}); });
 }
 

@@ -76,6 +76,7 @@ struct job_over {
 struct checkpoints_released {
   static constexpr auto kind = job_mail_kind::checkpoints_released;
   bool keeps_checkpoints = false;
+  bool is_over = false; ///< no other job manager runs the job on
 };
 
 // What a checkpoint coordinator tells its job master.

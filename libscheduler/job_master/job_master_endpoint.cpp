@@ -406,7 +406,7 @@ void job_master_endpoint::end_job() {
 void job_master_endpoint::store_end() {
   const job_state outcome = scheduler_->graph().state();
   if (outcome == job_state::suspended) { // the store has the job, and keeps it
-    post(checkpoints_, checkpoints_released{true});
+    post(checkpoints_, checkpoints_released{true, false});
     return;
   }
   const bool keeps = (outcome == job_state::failed && job_->checkpoints.keep_on_failure) ||
@@ -418,8 +418,9 @@ void job_master_endpoint::store_end() {
                              if (!stored)
                                log().error("end of the job is not stored, its checkpoints stay",
                                            {{"cause", to_string(stored.error())}});
-                             post(checkpoints_,
-                                  checkpoints_released{keeps || !stored}); // answered by cleaned_up
+                             const bool is_over = stored.has_value();
+                             post(checkpoints_, // answered by cleaned_up
+                                  checkpoints_released{keeps || !is_over, is_over});
                            });
 }
 

@@ -71,8 +71,10 @@ public:
   virtual status abort_savepoint(const std::string& directory) = 0;
   /// Removes all but the newest `count` (at least 1) complete checkpoints. @returns the kept ids
   virtual result<std::vector<checkpoint_id>> retain(std::size_t count) = 0;
-  /// The job is over: removes its directory unless there is something in it.
-  virtual status leave() = 0;
+  /// Removes the job's directory unless there is something in it.
+  /// @param is_over  nobody writes there any more, and what killed processes left of checkpoints
+  ///        that are not complete goes first
+  virtual status leave(bool is_over) = 0;
 };
 
 /// Over a file system (lives longer), below `root`.

@@ -1,8 +1,10 @@
 #include "libstate/checkpoint/checkpoint_storage.hpp"
+#include "libstate/checkpoint/orphans.hpp"
 #include "libstate/storage/file_state_output.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <set>
 
 namespace headrace::state {
@@ -225,7 +227,9 @@ public:
     return kept_ids;
   }
 
-  status leave() override {
+  status leave(bool is_over) override {
+    if (is_over)
+      HEADRACE_CHECK(remove_orphans());
     HEADRACE_CHECK(remove_empty(shared_directory()));
     return remove_empty(job_directory_);
   }
@@ -237,6 +241,16 @@ private:
     const auto slash = checkpoint_directory.find_last_of('/');
     return slash == std::string::npos ? "shared"
                                       : checkpoint_directory.substr(0, slash) + "/shared";
+  }
+
+  status remove_orphans() {
+    const auto found =
+        find_orphans(*files_, job_directory_, std::numeric_limits<std::int64_t>::max());
+    if (!found && !found.error().has(errc::file_not_found))
+      return found.error();
+    for (const auto& each : found ? *found : std::vector<orphan>())
+      HEADRACE_CHECK(remove_orphan(*files_, each));
+    return {};
   }
 
   status remove_empty(const std::string& directory) {

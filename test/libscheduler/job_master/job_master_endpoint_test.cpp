@@ -58,7 +58,7 @@ public:
   result<std::vector<checkpoint_id>> retain(std::size_t count) override {
     return inner_->retain(count);
   }
-  status leave() override { return inner_->leave(); }
+  status leave(bool is_over) override { return inner_->leave(is_over); }
 
 private:
   std::unique_ptr<state::checkpoint_storage> inner_;

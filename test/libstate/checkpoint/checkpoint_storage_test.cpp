@@ -174,20 +174,48 @@ TEST_CASE_FIXTURE(storage_fixture, "only the newest are retained, with the files
 }
 
 TEST_CASE_FIXTURE(storage_fixture, "a job that has no checkpoint left leaves no directory") {
-  check_ok(storage->leave()); // there was none
+  const auto own = "/checkpoints/" + to_string(job);
+  check_ok(storage->leave(true)); // there was none
   const auto one = take(write(1));
-  files.put("/checkpoints/" + to_string(job) + "/shared/a", "used by nobody");
 
-  check_ok(storage->leave());
+  check_ok(storage->leave(true));
   CHECK(take(storage->list()) == std::vector<checkpoint_id>{1});
 
   check_ok(storage->remove(one, {}));
-  check_ok(storage->leave());
-  CHECK(files.stat("/checkpoints/" + to_string(job))); // what nobody knows stays
+  files.put(own + "/shared/a", "of one who is writing");
+  check_ok(storage->leave(false)); // the job goes on elsewhere
+  CHECK(files.at(own + "/shared/a") == "of one who is writing");
 
-  check_ok(files.remove("/checkpoints/" + to_string(job) + "/shared/a"));
-  check_ok(storage->leave());
-  CHECK(files.stat("/checkpoints/" + to_string(job)).error().code == errc::file_not_found);
+  check_ok(files.remove(own + "/shared/a"));
+  check_ok(storage->leave(false));
+  CHECK(files.stat(own).error().code == errc::file_not_found);
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "what killed processes left goes when the job is over") {
+  const auto own = "/checkpoints/" + to_string(job);
+  auto kept = take(write(1));
+  kept.operators.begin()->second.subtasks[0].keyed.push_back(
+      {{0, 128}, "native", {own + "/chk-1/a", 0, 1}, {{"x", {own + "/shared/000007.sst", 0, 1}}}});
+  check_ok(storage->complete(kept));
+  const auto leave_rests = [&] {
+    files.put(own + "/shared/000008.sst", "of a checkpoint that was aborted");
+    files.put(own + "/shared/000009.sst.tmp", "half of one");
+    files.put(own + "/chk-2/part", "of one that is not complete");
+  };
+  files.put(own + "/shared/000007.sst", "of the one that stays");
+  leave_rests();
+
+  check_ok(storage->leave(true));
+  CHECK(files.at(own + "/shared/000007.sst") == "of the one that stays");
+  CHECK(files.stat(own + "/shared/000008.sst").error().code == errc::file_not_found);
+  CHECK(files.stat(own + "/shared/000009.sst.tmp").error().code == errc::file_not_found);
+  CHECK(files.stat(own + "/chk-2").error().code == errc::file_not_found);
+  CHECK(take(storage->read(1)) == kept);
+
+  leave_rests();
+  check_ok(storage->remove(kept, {}));
+  check_ok(storage->leave(true));
+  CHECK(files.stat(own).error().code == errc::file_not_found);
 }
 
 TEST_CASE_FIXTURE(storage_fixture, "a target that is dropped leaves nothing") {
