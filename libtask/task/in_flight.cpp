@@ -2,6 +2,7 @@
 
 #include "libtask/network/partitioner.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -105,10 +106,10 @@ public:
     HEADRACE_TRY(const auto channel, find_channel(task_, stored));
     const auto& place = stored.content.place;
     const auto& spec = task_.inputs->partitioners.at(task_.channels()[channel].partition.result);
-    if (spec.kind == graph::partitioner_kind::broadcast)
-      return unplaced(task_, place, "broadcast rows at another parallelism");
     auto rows = batches_of(std::move(stored.content.elements));
-    if (spec.kind == graph::partitioner_kind::hash) {
+    const bool is_by_key = spec.kind == graph::partitioner_kind::hash;
+    HEADRACE_CHECK(check_dealable(rows, spec.kind, is_by_key, place));
+    if (is_by_key) {
       HEADRACE_TRY(rows, own_rows(spec, rows));
     } else if (!is_own(stored)) {
       return {};
@@ -122,14 +123,29 @@ public:
   status place_output(stored_in_flight stored) {
     HEADRACE_TRY(const auto partition, find_partition(task_, stored));
     const auto kind = task_.vertex.outputs[partition].partitioner.kind;
-    if (kind == graph::partitioner_kind::broadcast)
-      return unplaced(task_, stored.content.place, "broadcast rows at another parallelism");
+    auto rows = batches_of(std::move(stored.content.elements));
+    HEADRACE_CHECK(check_dealable(rows, kind, false, stored.content.place));
     if (is_own(stored))
-      out_.rescaled_outputs.push_back({partition, batches_of(std::move(stored.content.elements))});
+      out_.rescaled_outputs.push_back({partition, std::move(rows)});
     return {};
   }
 
 private:
+  /// Refuses rows that all consumers get, each of which has taken others of them; and changes of
+  /// rows, whose later ones come from another subtask and could overtake them.
+  /// @param keeps_order  they are read where, and before, those that follow are
+  status check_dealable(const std::vector<graph::record_batch>& rows, graph::partitioner_kind kind,
+                        bool keeps_order, const state::channel_place& place) const {
+    if (rows.empty())
+      return {};
+    if (kind == graph::partitioner_kind::broadcast)
+      return unplaced(task_, place, "broadcast rows at another parallelism");
+    const bool has_changes = std::any_of(
+        rows.begin(), rows.end(), [](const auto& batch) { return batch.kinds() != nullptr; });
+    if (has_changes && !keeps_order)
+      return unplaced(task_, place, "changes of rows at another parallelism, out of order");
+    return {};
+  }
   bool is_own(const stored_in_flight& stored) const {
     return stored.rescaled_from % task_.vertex.parallelism == task_.attempt.subtask;
   }

@@ -3,6 +3,7 @@
 #include "test/support/batches.hpp"
 #include "test/support/chain_harness.hpp"
 #include "libtask/network/partitioner.hpp"
+#include "libgraph/data/batch_builder.hpp"
 
 #include <doctest/doctest.h>
 
@@ -203,5 +204,28 @@ TEST_CASE("what all consumers get is not rescaled") {
   REQUIRE(!placed);
   CHECK(placed.error().code == errc::incompatible_state);
   CHECK(placed.error().message.find("broadcast") != std::string::npos);
+
+  stored.clear(); // without rows there is nothing to be dealt out
+  stored.push_back({{{numbers_result, false, 0, 1}, number_type(), {graph::watermark{5}}}, 1});
+  CHECK(place_in_flight(task, std::move(stored)));
+}
+
+TEST_CASE("changes of rows are not rescaled where later ones could overtake them") {
+  const auto changes = [] {
+    graph::batch_builder rows(number_type());
+    rows.column(0).append(std::int64_t{1});
+    rows.end_row(graph::row_kind::update_before);
+    return rows.finish();
+  };
+  const auto place = [&](graph::partitioner_spec spec) {
+    std::vector<stored_in_flight> stored;
+    stored.push_back({{{numbers_result, false, 0, 1}, number_type(), {changes()}}, 1});
+    return place_in_flight(rescaled(0, 3, std::move(spec)), std::move(stored));
+  };
+  CHECK(place(by_key())); // they are read first, where those that follow come
+  const auto refused = place({graph::partitioner_kind::forward, {}, {}});
+  REQUIRE(!refused);
+  CHECK(refused.error().code == errc::incompatible_state);
+  CHECK(refused.error().message.find("savepoint") != std::string::npos);
 }
 } // TEST_SUITE("task/task/in_flight")
