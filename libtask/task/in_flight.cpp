@@ -97,6 +97,15 @@ std::vector<graph::record_batch> batches_of(std::vector<graph::stream_element> e
   return out;
 }
 
+/// Whether not all are insertions.
+bool has_changes(const graph::record_batch& rows) {
+  const auto* kinds = rows.kinds();
+  for (std::size_t i = 0; kinds != nullptr && i < rows.size(); ++i)
+    if (kinds[rows.row_at(i)] != graph::row_kind::insert)
+      return true;
+  return false;
+}
+
 /// Finds what is this subtask's of what others had.
 class rescaler {
 public:
@@ -140,9 +149,7 @@ private:
       return {};
     if (kind == graph::partitioner_kind::broadcast)
       return unplaced(task_, place, "broadcast rows at another parallelism");
-    const bool has_changes = std::any_of(
-        rows.begin(), rows.end(), [](const auto& batch) { return batch.kinds() != nullptr; });
-    if (has_changes && !keeps_order)
+    if (!keeps_order && std::any_of(rows.begin(), rows.end(), has_changes))
       return unplaced(task_, place, "changes of rows at another parallelism, out of order");
     return {};
   }

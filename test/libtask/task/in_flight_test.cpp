@@ -211,18 +211,20 @@ TEST_CASE("what all consumers get is not rescaled") {
 }
 
 TEST_CASE("changes of rows are not rescaled where later ones could overtake them") {
-  const auto changes = [] {
+  const auto changes = [](graph::row_kind kind) {
     graph::batch_builder rows(number_type());
     rows.column(0).append(std::int64_t{1});
-    rows.end_row(graph::row_kind::update_before);
+    rows.end_row(kind);
     return rows.finish();
   };
-  const auto place = [&](graph::partitioner_spec spec) {
+  const auto place = [&](graph::partitioner_spec spec,
+                         graph::row_kind kind = graph::row_kind::update_before) {
     std::vector<stored_in_flight> stored;
-    stored.push_back({{{numbers_result, false, 0, 1}, number_type(), {changes()}}, 1});
+    stored.push_back({{{numbers_result, false, 0, 1}, number_type(), {changes(kind)}}, 1});
     return place_in_flight(rescaled(0, 3, std::move(spec)), std::move(stored));
   };
   CHECK(place(by_key())); // they are read first, where those that follow come
+  CHECK(place({graph::partitioner_kind::forward, {}, {}}, graph::row_kind::insert));
   const auto refused = place({graph::partitioner_kind::forward, {}, {}});
   REQUIRE(!refused);
   CHECK(refused.error().code == errc::incompatible_state);
