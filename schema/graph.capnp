@@ -170,6 +170,36 @@ struct OverSpec {
   preceding @3 :Int64 = -1;
   calls @4 :List(GroupAggregateCall);
 }
+# A value of the rows of a match.
+struct PatternValue {
+  kind @0 :UInt8;
+  variable @1 :Int32 = -1;
+  offset @2 :Int32;
+  column @3 :Int32 = -1;
+  function @4 :Text;
+  arguments @5 :List(Expressions.Expression);
+  type @6 :Data;
+}
+struct PatternVariable {
+  name @0 :Text;
+  repeatMin @1 :Int32;
+  repeatMax @2 :Int32;
+  isGreedy @3 :Bool;
+  condition @4 :Expressions.Expression; # without nodes: any row
+}
+# SQL's MATCH_RECOGNIZE.
+struct MatchSpec {
+  keyColumns @0 :List(Int32);
+  timeColumn @1 :Int32 = -1;
+  order @2 :List(OrderColumn);
+  variables @3 :List(PatternVariable);
+  values @4 :List(PatternValue);
+  measures @5 :List(Expressions.Expression);
+  withinMs @6 :Int64;
+  skip @7 :UInt8;
+  skipVariable @8 :Int32 = -1;
+  timeZone @9 :Text;
+}
 struct SinkSpec {
   connector @0 :Connector;
 }
@@ -201,6 +231,7 @@ struct OperatorNode {
     windowGroup @22 :WindowGroupSpec;
     sessionGroup @23 :SessionGroupSpec;
     over @24 :OverSpec;
+    match @25 :MatchSpec;
   }
 }
 

@@ -50,5 +50,18 @@ status check_over(const std::string& where, const over_spec& spec, const logical
 /// @errors invalid_graph, type_mismatch
 status check_rank(const std::string& where, const rank_spec& spec, const logical_type& in,
                   const logical_type& out);
+/// Checks that columns are there, and have an order.
+/// @errors invalid_graph, type_mismatch
+status check_order(const std::string& where, const std::vector<order_column>& order,
+                   const logical_type& in);
+/// Checks that a column is a time.
+/// @errors invalid_graph
+status check_time(const std::string& where, std::int32_t column, const logical_type& in);
+
+/// Checks SQL's MATCH_RECOGNIZE: variables and columns that there are, conditions and measures that
+/// can be computed.
+/// @errors invalid_graph, type_mismatch
+status check_match(const std::string& where, const match_spec& spec, const logical_type& in,
+                   const logical_type& out);
 
 } // namespace headrace::graph

@@ -169,6 +169,10 @@ struct spec_checker {
     HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
     return check_over(where, spec, in(), node.output_type);
   }
+  status operator()(const match_spec& spec) const {
+    HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
+    return check_match(where, spec, in(), node.output_type);
+  }
 
 private:
   /// Without a window function the output is the results, and behind them, where there is more, the

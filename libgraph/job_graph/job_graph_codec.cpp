@@ -1,7 +1,9 @@
 #include "libgraph/job_graph/job_graph_codec.hpp"
 
 #include "libgraph/expression/expression_codec.hpp"
+#include "libgraph/job_graph/codec_parts.hpp"
 #include "libgraph/job_graph/job_settings_codec.hpp"
+#include "libgraph/job_graph/match_codec.hpp"
 
 #include <utility>
 
@@ -10,38 +12,15 @@ namespace {
 
 // ---- writing --------------------------------------------------------------------------------
 
-capnp::Text::Reader text(const std::string& value) { return {value.data(), value.size()}; }
-
-capnp::Data::Reader data(const std::string& value) {
-  return {reinterpret_cast<const kj::byte*>(value.data()), value.size()};
-}
-
 template <class Tag>
 void put(const id128<Tag>& id, schema::Id128::Builder out) {
   out.setHigh(id.high);
   out.setLow(id.low);
 }
 
-std::string encoded(const logical_type& type) {
-  std::string bytes;
-  byte_writer writer(bytes);
-  type.encode(writer);
-  return bytes;
-}
-
-template <class T>
-unsigned count_of(const std::vector<T>& list) {
-  return static_cast<unsigned>(list.size());
-}
-
 void put_types(const std::vector<logical_type>& types, capnp::List<capnp::Data>::Builder out) {
   for (unsigned i = 0; i < out.size(); ++i)
     out.set(i, data(encoded(types[i])));
-}
-
-void put_columns(const std::vector<std::int32_t>& columns, capnp::List<std::int32_t>::Builder out) {
-  for (unsigned i = 0; i < out.size(); ++i)
-    out.set(i, columns[i]);
 }
 
 void put(const connector_spec& connector, schema::Connector::Builder out) {
@@ -83,14 +62,6 @@ void put(const window_spec& window, schema::Window::Builder out) {
   out.setAllowedLatenessMs(window.allowed_lateness_ms);
   out.setIsProcessingTime(window.is_processing_time);
   out.setTimeZone(text(window.time_zone));
-}
-
-void put(const std::vector<order_column>& order, capnp::List<schema::OrderColumn>::Builder out) {
-  for (unsigned i = 0; i < out.size(); ++i) {
-    out[i].setColumn(order[i].column);
-    out[i].setIsDescending(order[i].is_descending);
-    out[i].setNullsFirst(order[i].nulls_first);
-  }
 }
 
 void put(const std::vector<group_aggregate_call>& calls,
@@ -158,9 +129,7 @@ struct spec_writer {
   void operator()(const calc_spec& spec) {
     auto to = out.initCalc();
     encode(spec.condition, to.initCondition());
-    auto outputs = to.initOutputs(count_of(spec.outputs));
-    for (unsigned i = 0; i < outputs.size(); ++i)
-      encode(spec.outputs[i], outputs[i]);
+    put(spec.outputs, to.initOutputs(count_of(spec.outputs)));
     to.setTimeZone(text(spec.time_zone));
   }
   void operator()(const group_aggregate_spec& spec) {
@@ -236,6 +205,7 @@ struct spec_writer {
     to.setPreceding(spec.preceding);
     put(spec.calls, to.initCalls(count_of(spec.calls)));
   }
+  void operator()(const match_spec& spec) { put(spec, out.initMatch()); }
 };
 
 void put(const operator_node& node, schema::OperatorNode::Builder out) {
@@ -256,40 +226,9 @@ void put(const partitioner_spec& partitioner, schema::Partitioner::Builder out) 
 
 // ---- reading --------------------------------------------------------------------------------
 
-std::string string_of(capnp::Text::Reader in) { return {in.begin(), in.size()}; }
-
-byte_view bytes_of(capnp::Data::Reader in) {
-  return {reinterpret_cast<const char*>(in.begin()), in.size()};
-}
-
 template <class Id>
 Id id_of(schema::Id128::Reader in) {
   return Id{in.getHigh(), in.getLow()};
-}
-
-status check_count(std::size_t count, std::size_t most, const char* what) {
-  if (count > most)
-    return error(errc::malformed_message, "job graph too large: " + std::to_string(count) + " " +
-                                              what + ", at most " + std::to_string(most));
-  return {};
-}
-
-/// Reads an enumeration whose numbers run from 0 to `last`.
-template <class Enum>
-result<Enum> enum_of(std::uint8_t number, Enum last, const char* what) {
-  if (number > static_cast<std::uint8_t>(last))
-    return error(errc::malformed_message,
-                 std::string("unknown ") + what + ": " + std::to_string(number));
-  return static_cast<Enum>(number);
-}
-
-result<logical_type> type_of(capnp::Data::Reader in) {
-  byte_reader reader(bytes_of(in));
-  HEADRACE_TRY(auto type, logical_type::decode(reader));
-  if (!reader.at_end())
-    return error(errc::malformed_message,
-                 "bytes behind an encoded type: " + std::to_string(reader.remaining()));
-  return type;
 }
 
 result<std::vector<logical_type>> types_of(capnp::List<capnp::Data>::Reader in) {
@@ -300,15 +239,6 @@ result<std::vector<logical_type>> types_of(capnp::List<capnp::Data>::Reader in) 
     types.push_back(std::move(type));
   }
   return types;
-}
-
-result<std::vector<std::int32_t>> columns_of(capnp::List<std::int32_t>::Reader in) {
-  HEADRACE_CHECK(check_count(in.size(), job_graph_limits::columns, "columns"));
-  std::vector<std::int32_t> columns;
-  columns.reserve(in.size());
-  for (const auto column : in)
-    columns.push_back(column);
-  return columns;
 }
 
 result<connector_spec> connector_of(schema::Connector::Reader in) {
@@ -370,11 +300,7 @@ result<operator_spec> window_aggregate_of(schema::WindowAggregateSpec::Reader in
 result<operator_spec> calc_of(schema::CalcSpec::Reader in) {
   calc_spec spec;
   HEADRACE_TRY(spec.condition, decode_expression(in.getCondition()));
-  HEADRACE_CHECK(check_count(in.getOutputs().size(), job_graph_limits::columns, "outputs"));
-  for (const auto output : in.getOutputs()) {
-    HEADRACE_TRY(auto read, decode_expression(output));
-    spec.outputs.push_back(std::move(read));
-  }
+  HEADRACE_TRY(spec.outputs, expressions_of(in.getOutputs(), "outputs"));
   spec.time_zone = string_of(in.getTimeZone());
   return operator_spec(std::move(spec));
 }
@@ -447,14 +373,6 @@ result<operator_spec> lookup_join_of(schema::LookupJoinSpec::Reader in) {
   HEADRACE_TRY(spec.condition, decode_expression(in.getCondition()));
   spec.time_zone = string_of(in.getTimeZone());
   return operator_spec(std::move(spec));
-}
-
-result<std::vector<order_column>> order_of(capnp::List<schema::OrderColumn>::Reader in) {
-  HEADRACE_CHECK(check_count(in.size(), job_graph_limits::columns, "columns of an order"));
-  std::vector<order_column> out;
-  for (const auto each : in)
-    out.push_back({each.getColumn(), each.getIsDescending(), each.getNullsFirst()});
-  return out;
 }
 
 result<operator_spec> rank_of(schema::RankSpec::Reader in) {
@@ -571,6 +489,10 @@ result<operator_spec> spec_of(schema::OperatorNode::Spec::Reader in) {
     return session_group_of(in.getSessionGroup());
   case kinds::OVER:
     return over_of(in.getOver());
+  case kinds::MATCH: {
+    HEADRACE_TRY(auto spec, match_of(in.getMatch()));
+    return operator_spec(std::move(spec));
+  }
   }
   return error(errc::malformed_message,
                "unknown kind of operator: " + std::to_string(static_cast<unsigned>(in.which())));

@@ -78,6 +78,12 @@ void put_calls(byte_writer& out, const std::vector<group_aggregate_call>& calls)
   }
 }
 
+void put_expressions(byte_writer& out, const std::vector<expression>& from) {
+  out.put_varint(from.size());
+  for (const auto& each : from)
+    put_expression(out, each);
+}
+
 struct spec_hasher {
   byte_writer& out;
 
@@ -185,6 +191,34 @@ struct spec_hasher {
     out.put(static_cast<std::uint8_t>(spec.is_rows));
     out.put(spec.preceding);
     put_calls(out, spec.calls);
+  }
+  void operator()(const match_spec& spec) {
+    put_columns(out, spec.key_columns);
+    out.put(spec.time_column);
+    put_order(out, spec.order);
+    out.put_varint(spec.variables.size());
+    for (const auto& each : spec.variables) {
+      out.put_bytes(each.name);
+      out.put(each.repeat_min);
+      out.put(each.repeat_max);
+      out.put(static_cast<std::uint8_t>(each.is_greedy));
+      put_expression(out, each.condition);
+    }
+    out.put_varint(spec.values.size());
+    for (const auto& each : spec.values) {
+      out.put(each.what);
+      out.put(each.variable);
+      out.put(each.offset);
+      out.put(each.column);
+      out.put_bytes(each.function);
+      put_expressions(out, each.arguments);
+      each.type.encode(out);
+    }
+    put_expressions(out, spec.measures);
+    out.put(spec.within_ms);
+    out.put(spec.skip);
+    out.put(spec.skip_variable);
+    out.put_bytes(spec.time_zone);
   }
 };
 

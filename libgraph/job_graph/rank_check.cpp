@@ -7,6 +7,8 @@ error invalid(const std::string& where, const std::string& what) {
   return {errc::invalid_graph, where + ": " + what};
 }
 
+} // namespace
+
 status check_order(const std::string& where, const std::vector<order_column>& order,
                    const logical_type& in) {
   for (const auto& each : order) {
@@ -20,8 +22,6 @@ status check_order(const std::string& where, const std::vector<order_column>& or
   }
   return {};
 }
-
-} // namespace
 
 status check_rank(const std::string& where, const rank_spec& spec, const logical_type& in,
                   const logical_type& out) {

@@ -18,13 +18,6 @@ bool is_time(const logical_type& type) {
   return type.root() == type_root::timestamp || type.root() == type_root::timestamp_ltz;
 }
 
-status check_time(const std::string& where, std::int32_t column, const logical_type& in) {
-  if (!is_column(in, column) || !is_time(in.child(static_cast<std::size_t>(column))))
-    return invalid(where, "time is no column of TIMESTAMP: " + std::to_string(column) + " of " +
-                              in.to_sql());
-  return {};
-}
-
 /// The input's columns begin the output.
 bool passes_on(const logical_type& in, const logical_type& out) {
   if (out.child_count() < in.child_count())
@@ -67,6 +60,13 @@ bool is_ranking(const group_aggregate_call& call) {
 }
 
 } // namespace
+
+status check_time(const std::string& where, std::int32_t column, const logical_type& in) {
+  if (!is_column(in, column) || !is_time(in.child(static_cast<std::size_t>(column))))
+    return invalid(where, "time is no column of TIMESTAMP: " + std::to_string(column) + " of " +
+                              in.to_sql());
+  return {};
+}
 
 status check_window(const std::string& where, const window_spec& window) {
   if (window.allowed_lateness_ms < 0)

@@ -201,6 +201,54 @@ struct over_spec {
   std::vector<group_aggregate_call> calls;
   friend bool operator==(const over_spec&, const over_spec&) = default;
 };
+/// A value of the rows that a match has so far: of those that one variable has taken, or of all.
+struct pattern_value {
+  enum class kind : std::uint8_t {
+    first,      ///< of the row `offset` rows behind the first one; NULL: there is none
+    last,       ///< of the row `offset` rows before the last one
+    aggregate,  ///< over all of them
+    match_time, ///< when the match was found, in event time: TIMESTAMP(3) or TIMESTAMP_LTZ(3)
+  };
+  kind what = kind::last;
+  std::int32_t variable = -1; ///< of the pattern; -1: rows of all
+  std::int32_t offset = 0;
+  std::int32_t column = -1;          ///< of the input, with `first` and `last`
+  std::string function{};            ///< of an aggregate, in capitals
+  std::vector<expression> arguments; ///< over the input's columns; COUNT without any counts rows
+  logical_type type = logical_type::null();
+  friend bool operator==(const pattern_value&, const pattern_value&) = default;
+};
+/// A variable of a pattern: takes rows that follow each other, each of which meets the condition.
+struct pattern_variable {
+  std::string name;
+  std::int32_t repeat_min = 1;
+  std::int32_t repeat_max = 1; ///< -1: without end
+  bool is_greedy = false;      ///< a row that it can take is not left to the next variable
+  expression condition; ///< BOOLEAN over the input's columns, and behind them the values; or empty
+  friend bool operator==(const pattern_variable&, const pattern_variable&) = default;
+};
+/// Where the next match may begin.
+enum class match_skip : std::uint8_t {
+  past_last_row,
+  to_next_row, ///< behind the row that the match began with
+  to_first,    ///< at the first row of a variable
+  to_last,
+};
+/// SQL's MATCH_RECOGNIZE: a row for each time that the rows of a key, in order, match a pattern.
+struct match_spec {
+  static constexpr std::int64_t states_max = 10'000; ///< sum of the variables' repetitions
+  std::vector<std::int32_t> key_columns;
+  std::int32_t time_column = -1;   ///< rows in its order, as the watermark passes; -1: as they come
+  std::vector<order_column> order; ///< of rows of one time; empty: as they came
+  std::vector<pattern_variable> variables; ///< one behind the other
+  std::vector<pattern_value> values;
+  std::vector<expression> measures; ///< one a column of the output, over what conditions are over
+  std::int64_t within_ms = 0;       ///< a match is shorter, from its first row on; 0: any
+  match_skip skip = match_skip::to_next_row;
+  std::int32_t skip_variable = -1; ///< with to_first and to_last
+  std::string time_zone = "UTC";   ///< of the session
+  friend bool operator==(const match_spec&, const match_spec&) = default;
+};
 struct sink_spec {
   connector_spec connector;
   friend bool operator==(const sink_spec&, const sink_spec&) = default;
@@ -262,7 +310,8 @@ using operator_spec =
     std::variant<source_spec, row_function_spec, filter_spec, project_spec, watermarks_spec,
                  keyed_process_spec, keyed_aggregate_spec, window_aggregate_spec, sink_spec,
                  calc_spec, group_aggregate_spec, join_spec, timed_join_spec, lookup_join_spec,
-                 rank_spec, window_table_spec, window_group_spec, session_group_spec, over_spec>;
+                 rank_spec, window_table_spec, window_group_spec, session_group_spec, over_spec,
+                 match_spec>;
 
 /// How many inputs an operator of this kind has: 0 (a source), 1 or 2.
 inline std::size_t input_count(const operator_spec& spec) {

@@ -5,6 +5,7 @@
 #include "libtask/operator/join/lookup_join_operator.hpp"
 #include "libtask/operator/join/timed_join_operator.hpp"
 #include "libtask/operator/keyed_process_operator.hpp"
+#include "libtask/operator/match/match_operator.hpp"
 #include "libtask/operator/over/over_operator.hpp"
 #include "libtask/operator/rank/rank_operator.hpp"
 #include "libtask/operator/row_operators.hpp"
@@ -48,6 +49,7 @@ operator_factories make_operator_factories() {
   all.add<graph::window_group_spec>(make_window_group_operator);
   all.add<graph::session_group_spec>(make_session_group_operator);
   all.add<graph::over_spec>(make_over_operator);
+  all.add<graph::match_spec>(make_match_operator);
   return all;
 }
 

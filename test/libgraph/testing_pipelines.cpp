@@ -209,6 +209,24 @@ job_graph windowed_sql_job() {
       over_spec{{0}, 1, true, 7, {{"ROW_NUMBER", {}}, {"SUM", {0}}, {"LAG", {1, 0}}}},
       with(rows,
            {count, {"s", logical_type::bigint(), {}}, {"l", logical_type::timestamp(3), {}}}));
+  match_spec matches;
+  matches.key_columns = {0};
+  matches.time_column = 1;
+  matches.order = {{0, true, true}};
+  matches.variables = {{"A", 2, -1, true, {}}, {"B", 1, 3, false, {}}};
+  const auto bigint = logical_type::bigint();
+  using kind = pattern_value::kind;
+  matches.values = {{kind::last, 0, 1, 0, {}, {}, bigint},
+                    {kind::aggregate, -1, 0, -1, "SUM", {make_column(0, bigint)}, bigint},
+                    {kind::match_time, -1, 0, -1, {}, {}, time}};
+  matches.variables[1].condition =
+      make_call(">", logical_type::boolean(), {make_column(0, bigint), make_column(2, bigint)});
+  matches.measures = {make_column(3, bigint), make_column(4, time)};
+  matches.within_ms = 5000;
+  matches.skip = match_skip::to_last;
+  matches.skip_variable = 1;
+  matches.time_zone = "Asia/Tokyo";
+  add("matches", {keyed(source)}, matches, with({{"x", bigint, {}}, {"r", time, {}}}, {}));
   auto job = build_job_graph(program, 2).value();
   job.id = {1, 2};
   job.name = "windows";

@@ -140,6 +140,13 @@ void operator_harness::restart(std::int32_t parallelism, std::string_view backen
     HEADRACE_ASSERT(advance(watermark_ms_).has_value(), "the watermark was refused");
 }
 
+std::uint64_t operator_harness::state_rows() const {
+  std::uint64_t out = 0;
+  for (const auto& each : subtasks_)
+    out += each.keyed->row_count();
+  return out;
+}
+
 status operator_harness::drain(subtask& of) {
   output out(*this);
   while (true) {

@@ -37,6 +37,8 @@ public:
   /// backend, in several subtasks: each has a part of the key groups and gets the rows of its own.
   void restart(std::int32_t parallelism, std::string_view backend,
                std::vector<std::int32_t> key_columns, state::snapshot_kind kind);
+  /// Rows of keyed state, of all subtasks.
+  std::uint64_t state_rows() const;
   /// The rows one `drain` may emit from now on.
   void set_budget(std::size_t rows_max) { budget_.rows_max = rows_max; }
   /// Drains that were needed since the last call, counting the one that said done.
