@@ -130,6 +130,8 @@ std::optional<bound_expression> expression_binder::unknown_column(const name& wa
 
 std::optional<bound_expression> expression_binder::bind_node(const column_reference& from,
                                                              source_span at) {
+  if (pattern_ != nullptr)
+    return bind_pattern_column(from, at);
   const auto known = findings_.size();
   auto own = resolve(from, at);
   if (own || scope_.outer() == nullptr || findings_.size() == known ||
@@ -350,6 +352,9 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
                                                              source_span at) {
   const auto function =
       from.function.parts.size() == 1 ? in_capitals(from.function.parts[0].text) : std::string();
+  if (pattern_ != nullptr)
+    if (auto told = bind_pattern_call(from, at))
+      return std::move(*told);
   if (auto told = bind_group_window(from, at))
     return std::move(*told);
   const auto ways = find_function(function);

@@ -53,6 +53,8 @@ struct group_window {
   static std::optional<window_function> kind_of(const function_call& call);
 };
 
+class pattern_scope;
+
 /// Resolves names and types of expressions over a scope. Goes on behind an error, so that the
 /// errors of both sides of an operator are found; each is reported once. A value, of one thread.
 class expression_binder {
@@ -73,6 +75,9 @@ public:
   void set_group_window(const group_window& window) { group_window_ = &window; }
   /// From now on calls may have OVER. @param named  of the WINDOW clause; must outlive the binder
   void allow_windows(const std::vector<named_window>& named) { named_windows_ = &named; }
+  /// From now on names and calls are those of MATCH_RECOGNIZE. @param pattern  must outlive the
+  /// binder
+  void set_pattern(pattern_scope& pattern) { pattern_ = &pattern; }
   /// A column of the scope, by its place.
   bound_expression column(std::size_t index, source_span at) const {
     return {bound_column{index}, scope_.columns()[index].type, at};
@@ -110,6 +115,7 @@ private:
   maybe bind_node(const exists& from, source_span at);
   maybe bind_node(const in_query& from, source_span at);
   maybe bind_node(const quantified_comparison& from, source_span at);
+  maybe bind_node(const match_semantics& from, source_span at);
   maybe resolve(const column_reference& from, source_span at);
   /// What is bound with queries, or not at all yet.
   template <class T>
@@ -129,6 +135,14 @@ private:
   maybe bind_json_default(const std::optional<json_default>& from, const logical_type& type,
                           source_span at);
   maybe bind_field(bound_expression row, const name& field);
+  // --- MATCH_RECOGNIZE (bind_match.cpp)
+  bool note_variable(std::optional<std::size_t> variable, source_span at);
+  maybe bind_pattern_column(const column_reference& from, source_span at);
+  maybe bind_navigation(const function_call& from, const std::string& function, source_span at);
+  maybe bind_pattern_aggregate(const function_call& from, const std::string& function,
+                               std::span<const function_signature> ways, source_span at);
+  /// What a call is in a pattern; nothing when it is one as elsewhere.
+  std::optional<maybe> bind_pattern_call(const function_call& from, source_span at);
   // --- OVER (bind_over.cpp)
   maybe bind_over_call(const function_call& from, const std::string& function,
                        std::span<const function_signature> ways, source_span at);
@@ -154,6 +168,16 @@ private:
   const std::vector<named_window>* named_windows_ = nullptr; ///< null: no OVER here
   bool is_in_window_ = false;
   const group_window* group_window_ = nullptr;
+  pattern_scope* pattern_ = nullptr; ///< null: not in MATCH_RECOGNIZE
+  /// Which rows of a match the columns are of.
+  struct navigation {
+    bool is_inside = false; ///< of a call
+    bool is_last = true;
+    std::int32_t offset = 0;
+    bool has_variable = false; ///< some column was seen
+    std::optional<std::size_t> variable;
+  };
+  navigation navigation_;
 };
 
 } // namespace headrace::sql

@@ -236,10 +236,60 @@ public:
     if (node.window_end)
       node.window_end = places[*node.window_end];
   }
+  void operator()(match_node& node) {
+    const auto keys = node.partition.size();
+    std::fill_n(wanted_.begin(), keys, true);
+    need_one();
+    node.measures = kept(std::move(node.measures),
+                         {wanted_.begin() + static_cast<std::ptrdiff_t>(keys), wanted_.end()});
+    const auto width = plan_.inputs[0].columns.size();
+    // The input's columns, and behind them the values.
+    column_set used(width + node.values.size(), false);
+    for (const auto& each : node.measures)
+      add_columns(each, used);
+    for (const auto& each : node.variables)
+      if (each.condition)
+        add_columns(*each.condition, used);
+    const column_set used_values(used.begin() + static_cast<std::ptrdiff_t>(width), used.end());
+    node.values = kept(std::move(node.values), used_values);
+    column_set below(used.begin(), used.begin() + static_cast<std::ptrdiff_t>(width));
+    for (const auto each : node.partition)
+      below[each] = true;
+    for (const auto& each : node.order)
+      below[each.column] = true;
+    for (const auto& each : node.values) {
+      if (each.what == pattern_value::kind::first || each.what == pattern_value::kind::last)
+        below[each.column] = true;
+      for (const auto& argument : each.arguments)
+        add_columns(argument, below);
+    }
+    auto places = take_input(0, std::move(below));
+    for (const auto each : places_of(used_values, plan_.inputs[0].columns.size()))
+      places.push_back(each);
+    move_match(node, places);
+  }
   void operator()(sink_node& /*node*/) { take_exactly(0, all_of(wanted_.size())); }
 
 private:
   static constexpr std::ptrdiff_t window_columns = 3;
+
+  static void move_match(match_node& node, const std::vector<std::size_t>& places) {
+    for (auto& each : node.partition)
+      each = places[each];
+    for (auto& each : node.order)
+      each.column = places[each.column];
+    for (auto& each : node.measures)
+      move_columns(each, places);
+    for (auto& each : node.variables)
+      if (each.condition)
+        move_columns(*each.condition, places);
+    for (auto& each : node.values) {
+      if (each.what == pattern_value::kind::first || each.what == pattern_value::kind::last)
+        each.column = places[each.column];
+      for (auto& argument : each.arguments)
+        move_columns(argument, places);
+    }
+  }
 
   /// Of a node that passes its input's columns on, with more behind: those that it needs.
   column_set passed_columns(const std::vector<std::size_t>& partition,

@@ -152,6 +152,11 @@ conditions push_into(plan_node& input, conditions parts) {
       });
       return out && !over->partition.empty();
     });
+  } else if (const auto* match = std::get_if<match_node>(&input.node)) {
+    const auto& partition = match->partition;
+    sort_out([&](const auto& each) { return is_within(each, 0, partition.size()); });
+    for (auto& each : moved)
+      visit_columns(each, [&](bound_column& column) { column.index = partition[column.index]; });
   } else {
     return parts;
   }

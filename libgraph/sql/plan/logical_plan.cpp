@@ -205,10 +205,14 @@ private:
             (node.is_all ? "true" : "false") + "], union=[" + fields() + "])";
   }
   std::string order_of(const std::vector<sort_key>& order) const {
+    return order_of(order, *columns_);
+  }
+  static std::string order_of(const std::vector<sort_key>& order,
+                              const std::vector<plan_column>& columns) {
     std::vector<std::string> keys;
     for (const auto& each : order)
       keys.push_back(
-          (*columns_)[each.column].name + (each.is_descending ? " DESC" : " ASC") +
+          columns[each.column].name + (each.is_descending ? " DESC" : " ASC") +
           (each.nulls_first == each.is_descending ? " NULLS" : "") +
           (each.nulls_first == each.is_descending ? (each.nulls_first ? " FIRST" : " LAST") : ""));
     return "orderBy=[" + join_text(keys, ", ") + "]";
@@ -254,6 +258,81 @@ private:
             ", rankEnd=" + std::to_string(node.last) + "], partitionBy=[" +
             names_at(node.partition) + "], " + order_of(node.order) + ", select=[" + fields() +
             "])";
+  }
+  static std::string quantifier_of(const pattern_variable& of) {
+    const auto& most = of.repeat_max;
+    const auto least = std::to_string(of.repeat_min);
+    std::string out;
+    if (!most)
+      out = of.repeat_min == 0 ? "*" : of.repeat_min == 1 ? "+" : "{" + least + ",}";
+    else if (*most == 1)
+      out = of.repeat_min == 0 ? "?" : "";
+    else
+      out = *most == of.repeat_min ? "{" + least + "}"
+                                   : "{" + least + "," + std::to_string(*most) + "}";
+    return out + (of.is_reluctant ? "?" : "");
+  }
+  /// "LAST(A.price, 1)"; names without a variable are of any.
+  static std::string text_of(const pattern_value& value, const match_node& node,
+                             const std::vector<std::string>& names) {
+    const auto prefix = value.variable ? node.variables[*value.variable].name + "." : std::string();
+    if (value.what == pattern_value::kind::match_time)
+      return "MATCH_ROWTIME()";
+    if (value.what == pattern_value::kind::aggregate) {
+      std::vector<std::string> named;
+      for (const auto& each : names)
+        named.push_back(prefix + each);
+      std::vector<std::string> arguments;
+      for (const auto& each : value.arguments)
+        arguments.push_back(to_string(each, named));
+      return value.function + "(" + (arguments.empty() ? "*" : join_text(arguments, ", ")) + ")";
+    }
+    return (value.what == pattern_value::kind::first ? "FIRST(" : "LAST(") + prefix +
+           names[value.column] + ", " + std::to_string(value.offset) + ")";
+  }
+  static std::string skip_of(const match_node& node) {
+    switch (node.skip) {
+    case match_skip::past_last_row:
+      return "PAST LAST ROW";
+    case match_skip::to_first:
+      return "TO FIRST " + node.variables[*node.skip_variable].name;
+    case match_skip::to_last:
+      return "TO LAST " + node.variables[*node.skip_variable].name;
+    default:
+      return "TO NEXT ROW";
+    }
+  }
+  void put(const match_node& node) {
+    const auto& below = inputs_->front().columns;
+    auto names = names_of(below);
+    const auto keys = node.partition.size();
+    out_ += "Match(";
+    if (keys > 0) {
+      auto shown = names_of(*columns_);
+      shown.resize(keys);
+      out_ += "partitionBy=[" + join_text(shown, ", ") + "], ";
+    }
+    out_ += order_of(node.order, below) + ", ";
+    const auto columns = names;
+    for (const auto& each : node.values)
+      names.push_back(text_of(each, node, columns));
+    out_ += "measures=[";
+    for (std::size_t i = 0; i < node.measures.size(); ++i)
+      out_ += (i > 0 ? ", " : "") + to_string(node.measures[i], names) + " AS " +
+              (*columns_)[keys + i].name;
+    out_ += "], after=[SKIP " + skip_of(node) + "], pattern=[";
+    std::string defines;
+    for (std::size_t i = 0; i < node.variables.size(); ++i) {
+      const auto& each = node.variables[i];
+      out_ += (i > 0 ? " " : "") + each.name + quantifier_of(each);
+      if (each.condition)
+        defines +=
+            (defines.empty() ? "" : ", ") + each.name + " AS " + to_string(*each.condition, names);
+    }
+    out_ += "]";
+    if (node.within_ms > 0)
+      out_ += ", within=[" + std::to_string(node.within_ms) + " ms]";
+    out_ += ", define=[" + defines + "])";
   }
   void put(const sort_node& node) {
     out_ += node.keys.empty() ? "Limit(" : node.limit ? "SortLimit(" : "Sort(";

@@ -2,6 +2,7 @@
 
 #include "libgraph/catalog/catalog_table.hpp"
 #include "libgraph/sql/bind/bound_expression.hpp"
+#include "libgraph/sql/bind/pattern_scope.hpp"
 #include "libgraph/sql/parse/query_ast.hpp"
 
 #include <cstddef>
@@ -102,6 +103,31 @@ struct rank_node {
   std::optional<std::size_t> window_end; ///< given once, when the window is over
   bool is_zoned = false;                 ///< as that of the windows
   friend bool operator==(const rank_node&, const rank_node&) = default;
+};
+
+/// A variable of a pattern: takes rows that follow each other.
+struct pattern_variable {
+  std::string name;
+  std::int32_t repeat_min = 1;
+  std::optional<std::int32_t> repeat_max = 1; ///< nothing: without end
+  bool is_greedy = false; ///< a row that it can take is not left to the next variable
+  bool is_reluctant = false;
+  std::optional<bound_expression> condition; ///< none: any row
+  friend bool operator==(const pattern_variable&, const pattern_variable&) = default;
+};
+
+/// A row for each time that the rows of a partition match a pattern: the partition's columns, then
+/// the measures. Conditions and measures are over the input's columns and, behind them, the values.
+struct match_node {
+  std::vector<std::size_t> partition;
+  std::vector<sort_key> order; ///< the first one is a time attribute
+  std::vector<pattern_variable> variables;
+  std::vector<pattern_value> values;
+  std::vector<bound_expression> measures;
+  std::int64_t within_ms = 0; ///< 0: matches may be of any length
+  match_skip skip = match_skip::to_next_row;
+  std::optional<std::size_t> skip_variable;
+  friend bool operator==(const match_node&, const match_node&) = default;
 };
 
 /// A row for each value of the first `key_count` columns of the input: these, then the results. No
@@ -219,7 +245,7 @@ struct sink_node {
 struct plan_node {
   std::variant<scan_node, values_node, watermark_node, calc_node, aggregate_node, window_node,
                window_aggregate_node, join_node, lookup_join_node, set_node, sort_node, sink_node,
-               over_node, rank_node>
+               over_node, rank_node, match_node>
       node;
   std::vector<plan_node> inputs;
   std::vector<plan_column> columns;

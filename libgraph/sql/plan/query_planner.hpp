@@ -181,8 +181,8 @@ private:
   std::optional<relation> plan_node_of(const unnest& /*from*/, source_span at) {
     return unsupported("UNNEST is not supported yet", at);
   }
-  std::optional<relation> plan_node_of(const match_recognize& /*from*/, source_span at) {
-    return unsupported("MATCH_RECOGNIZE is not supported yet", at);
+  std::optional<relation> plan_node_of(const match_recognize& from, source_span at) {
+    return plan_match(from, at);
   }
   std::optional<relation> plan_named(const table_reference& from, source_span at);
   std::optional<plan_node> plan_relation(const graph::named_relation& found,
@@ -207,6 +207,17 @@ private:
   std::optional<relation> plan_window(const function_call& from, source_span at);
   std::optional<relation> plan_group_window(relation input, const select& from,
                                             group_window& found);
+
+  // --- MATCH_RECOGNIZE (plan_match.cpp)
+  std::optional<relation> plan_match(const match_recognize& from, source_span at);
+  bool find_match_rows(const match_recognize& from, const relation& input, match_node& out);
+  bool flatten_pattern(const row_pattern& from, match_node& out);
+  bool add_variable(const row_pattern& from, match_node& out);
+  bool check_last_variable(const match_recognize& from, const match_node& of);
+  bool bind_defines(const match_recognize& from, expression_binder& binder, pattern_scope& pattern,
+                    match_node& out);
+  bool bind_measures(const match_recognize& from, expression_binder& binder, plan_node& out);
+  bool find_skip(const match_recognize& from, match_node& out);
 
   // --- FOR SYSTEM_TIME AS OF (plan_lookup_join.cpp)
   std::optional<relation> plan_lookup_join(const join_table& from, source_span at);

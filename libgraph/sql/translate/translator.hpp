@@ -75,6 +75,11 @@ private:
   std::optional<std::vector<graph::order_column>> order_of(const std::vector<sort_key>& keys,
                                                            const plan_node& input, source_span at);
 
+  // --- patterns (translate_match.cpp)
+  maybe_index make(const match_node& node, const plan_node& plan);
+  std::optional<graph::pattern_value> value_of(const pattern_value& from, source_span at);
+  bool add_variables(const match_node& node, graph::match_spec& out);
+
   // --- groups and windows (translate_aggregate.cpp, translate_window.cpp)
   maybe_index make(const aggregate_node& node, const plan_node& plan);
   maybe_index make(const window_node& node, const plan_node& plan);

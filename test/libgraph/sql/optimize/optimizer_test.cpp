@@ -159,6 +159,22 @@ TEST_CASE("conditions on keys move below the groups") {
         "fields=[s])\n");
 }
 
+TEST_CASE("a pattern computes what is read of it, and its partitions are chosen below it") {
+  testing_session session;
+
+  const auto plan =
+      session.plan("SELECT auction, m FROM bid MATCH_RECOGNIZE (PARTITION BY auction ORDER BY rt "
+                   "MEASURES FIRST(A.price) AS f, LAST(B.auction) AS m PATTERN (A B) "
+                   "DEFINE A AS price > 1) WHERE auction = 7 AND m > 3");
+
+  const auto match = plan.find("+- Match(partitionBy=[auction], orderBy=[rt ASC], "
+                               "measures=[LAST(B.auction, 0) AS m], after=[SKIP TO NEXT ROW], "
+                               "pattern=[A B], define=[A AS >(price, CAST(1):BIGINT NOT NULL)])");
+  REQUIRE(match != std::string::npos);
+  CHECK(plan.find("where=[>(m, ") < match);
+  CHECK(plan.find("where=[=(auction, ", match) != std::string::npos);
+}
+
 TEST_CASE("columns that nobody reads are left out") {
   testing_session session;
 

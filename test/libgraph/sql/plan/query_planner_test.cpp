@@ -146,6 +146,51 @@ TEST_CASE("window functions add the bounds of windows") {
             .find("size=60000 ms, offset=5000 ms") != std::string::npos);
 }
 
+TEST_CASE("a pattern is told with its values, and its rows are partition and measures") {
+  testing_session session;
+
+  CHECK(session
+            .logical_plan(
+                "SELECT * FROM bid MATCH_RECOGNIZE (PARTITION BY auction ORDER BY rt, price DESC "
+                "MEASURES FIRST(A.price) AS f, SUM(B.price + 1) AS s, MATCH_ROWTIME() AS r "
+                "AFTER MATCH SKIP TO LAST B PATTERN (A B{2,}? (C)) WITHIN INTERVAL '5' SECOND "
+                "DEFINE B AS B.price > LAST(B.price, 1), C AS price < A.price AND COUNT(*) > 3)")
+            .find("+- Match(partitionBy=[auction], orderBy=[rt ASC, price DESC], "
+                  "measures=[FIRST(A.price, 0) AS f, SUM(+(B.price, 1)) AS s, "
+                  "MATCH_ROWTIME() AS r], after=[SKIP TO LAST B], pattern=[A B{2,}? C], "
+                  "within=[5000 ms], define=[B AS >(price, LAST(B.price, 1)), "
+                  "C AS AND(<(price, LAST(A.price, 0)), >(COUNT(*), "
+                  "CAST(3):BIGINT NOT NULL))])\n") != std::string::npos);
+  // The time of a match is a time attribute, its other columns are none.
+  CHECK(session
+            .logical_plan("SELECT COUNT(*) FROM bid MATCH_RECOGNIZE (ORDER BY rt MEASURES "
+                          "MATCH_ROWTIME() AS r PATTERN (A) DEFINE A AS price > 1) "
+                          "GROUP BY TUMBLE(r, INTERVAL '1' MINUTE)")
+            .find("WindowTableFunction") != std::string::npos);
+  CHECK(session
+            .errors("SELECT COUNT(*) FROM bid MATCH_RECOGNIZE (ORDER BY rt MEASURES A.rt AS r "
+                    "PATTERN (A) DEFINE A AS price > 1) GROUP BY TUMBLE(r, INTERVAL '1' MINUTE)")
+            .find("needs a column with a WATERMARK") != std::string::npos);
+}
+
+TEST_CASE("what is wrong with a pattern is told with its place") {
+  testing_session session;
+  const auto errors = [&](const std::string& inside) {
+    return session.errors("SELECT * FROM bid MATCH_RECOGNIZE (ORDER BY rt MEASURES " + inside +
+                          ")");
+  };
+
+  CHECK(errors("A.price AS p PATTERN (A B+) DEFINE A AS A.price > 1") ==
+        "79 a greedy quantifier does not stand at the end of a pattern, which is not supported: B; "
+        "make it reluctant, or end with a variable");
+  CHECK(errors("D.price AS p PATTERN (A B) DEFINE A AS A.price > 1") ==
+        "57 unknown pattern variable: D, did you mean A");
+  CHECK(errors("A.prize AS p PATTERN (A B) DEFINE A AS A.price > 1") ==
+        "59 unknown column: prize, did you mean price");
+  CHECK(errors("A.price AS p PATTERN (A B) DEFINE A AS A.price") ==
+        "96 expected a condition, found BIGINT");
+}
+
 TEST_CASE("INSERT fills a table by position") {
   testing_session session;
 
