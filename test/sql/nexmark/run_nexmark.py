@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares the results of Nexmark's queries with those of sqlite3 over the same files (oracle.py).
+"""Compares the results of Nexmark's queries with those of sqlite3 over the same files (oracle.py), and
+those of the pattern queries with what Flink has said of these (patterns.py).
 
     run_nexmark.py HEADRACE                     what each build checks
     run_nexmark.py HEADRACE --full DIRECTORY    more events, both state backends: plainly, with a
@@ -26,6 +27,7 @@ import urllib.request
 from collections import Counter
 
 import oracle
+import patterns
 
 PATIENCE_S = 300
 EVENTS = 6000
@@ -56,6 +58,11 @@ def generate(headrace, directory, events, rate, start, *more):
     if not os.path.exists(os.path.join(directory, "events.json")):
         command(headrace, "nexmark", "generate", "--events", str(events), "--rate", str(rate), "--seed", "42",
                 "--base-time", start, "--output", directory, *more)
+
+
+def generate_events(headrace, data, name):
+    """Those of midnight are what most queries are checked with, and patterns.py asks Flink about."""
+    generate(headrace, data, EVENTS, 1000, STARTS[name])
 
 
 def script_of(headrace, query, data, output, scratch, *more):
@@ -96,13 +103,19 @@ def result_of(query, output):
     return oracle.materialized(lines(), output)
 
 
+def difference(query, got, database):
+    if query in patterns.QUERIES:
+        return patterns.difference(query, got)
+    return oracle.difference(got, oracle.expected(database, query))
+
+
 def run_and_compare(headrace, database, query, data, failures, label, *more, sql_options=()):
     with tempfile.TemporaryDirectory() as scratch:
         output = os.path.join(scratch, "out")
         try:
             script = script_of(headrace, query, data, output, scratch, *sql_options)
             command(headrace, "run", script, "-q", *more)
-            found = oracle.difference(result_of(query, output), oracle.expected(database, query))
+            found = difference(query, result_of(query, output), database)
         except (RuntimeError, ValueError, subprocess.TimeoutExpired) as failure:
             found = str(failure)
         failures.check(f"{query} {label}", found)
@@ -205,11 +218,11 @@ def short(headrace):
         databases = {}
         for name, start in STARTS.items():
             data = os.path.join(directory, name)
-            generate(headrace, data, EVENTS, 1000, start)
+            generate_events(headrace, data, name)
             databases[name] = data, oracle.load(os.path.join(data, "events.json"))
         data, database = databases["midnight"]
         several = ("--option", "source.split-size=100 kb")
-        for query in oracle.QUERIES:
+        for query in (*oracle.QUERIES, *patterns.QUERIES):
             for parallelism in (1, 2, 4):
                 # Who reads the files side by side changes the order of rows that are equal otherwise.
                 options = several if query not in oracle.BY_ARRIVAL else ()
@@ -224,7 +237,7 @@ def short(headrace):
         compare_csv(headrace, directory, database, failures)
         cluster = Cluster(headrace, os.path.join(directory, "cluster"))
         try:
-            for query in oracle.QUERIES:
+            for query in (*oracle.QUERIES, *patterns.QUERIES):
                 run_and_compare(headrace, database, query, data, failures, "on two task managers",
                                 "-p", "2", "--target", cluster.target)
         finally:
