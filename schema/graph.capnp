@@ -80,6 +80,11 @@ struct GroupAggregateCall {
   filter @2 :Int32 = -1;
   isDistinct @3 :Bool;
 }
+# Rows are worked on together.
+struct MiniBatch {
+  rowsMax @0 :Int64;
+  latencyMs @1 :Int64;
+}
 # SQL's GROUP BY over a changelog.
 struct GroupAggregateSpec {
   keyColumns @0 :List(Int32);
@@ -87,6 +92,9 @@ struct GroupAggregateSpec {
   inputRetracts @2 :Bool;
   emitsUpdateBefore @3 :Bool;
   stateTtlMs @4 :Int64;
+  miniBatch @5 :MiniBatch;
+  phase @6 :UInt8;
+  otherEnd @7 :Data;                    # of phases that are not single
 }
 struct JoinSide {
   keyColumns @0 :List(Int32);
@@ -101,6 +109,7 @@ struct JoinSpec {
   nullSafe @3 :Data;                    # one byte a key
   condition @4 :Expressions.Expression; # without nodes: the keys are all
   timeZone @5 :Text;
+  miniBatch @6 :MiniBatch;
 }
 # Joins rows whose times bound what they match.
 struct TimedJoinSpec {
@@ -140,6 +149,7 @@ struct RankSpec {
   stateTtlMs @8 :Int64;
   windowEndColumn @9 :Int32 = -1;
   timeZone @10 :Text;
+  miniBatch @11 :MiniBatch;
 }
 # SQL's window functions over tables.
 struct WindowTableSpec {
@@ -169,6 +179,13 @@ struct OverSpec {
   isRows @2 :Bool;
   preceding @3 :Int64 = -1;
   calls @4 :List(GroupAggregateCall);
+  stateTtlMs @5 :Int64;
+}
+# Spreads rows of one key over several.
+struct SaltSpec {
+  columns @0 :List(Int32);
+  buckets @1 :Int32 = 1;
+  isInEach @2 :Bool;
 }
 # A value of the rows of a match.
 struct PatternValue {
@@ -232,6 +249,7 @@ struct OperatorNode {
     sessionGroup @23 :SessionGroupSpec;
     over @24 :OverSpec;
     match @25 :MatchSpec;
+    salt @26 :SaltSpec;
   }
 }
 

@@ -26,6 +26,10 @@ status check_aggregation(const std::string& where, const aggregation& aggregates
 status check_group_aggregate(const std::string& where, const group_aggregate_spec& spec,
                              const logical_type& in, const logical_type& out);
 
+/// Checks that what is gathered is bounded, in number and in time.
+/// @errors invalid_graph
+status check_mini_batch(const std::string& where, const mini_batch_spec& spec);
+
 /// Checks calls alone: each gives the column of `out` from `first` on that it stands for.
 /// @errors invalid_graph, type_mismatch
 status check_group_calls(const std::string& where, const std::vector<group_aggregate_call>& calls,
@@ -43,6 +47,11 @@ status check_window_group(const std::string& where, const window_group_spec& spe
 status check_session_group(const std::string& where, const session_group_spec& spec,
                            const logical_type& in, const logical_type& out);
 status check_over(const std::string& where, const over_spec& spec, const logical_type& in,
+                  const logical_type& out);
+
+/// Checks a further key that spreads rows.
+/// @errors invalid_graph, type_mismatch
+status check_salt(const std::string& where, const salt_spec& spec, const logical_type& in,
                   const logical_type& out);
 
 /// Checks SQL's Top-N: columns that have an order, ranks that there are, the input's rows as they

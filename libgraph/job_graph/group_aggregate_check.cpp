@@ -99,13 +99,9 @@ status check_call(const std::string& where, const group_aggregate_call& call,
   return {};
 }
 
-} // namespace
-
-status check_group_aggregate(const std::string& where, const group_aggregate_spec& spec,
-                             const logical_type& in, const logical_type& out) {
+status check_whole(const std::string& where, const group_aggregate_spec& spec,
+                   const logical_type& in, const logical_type& out) {
   const auto keys = spec.key_columns.size();
-  if (spec.state_ttl_ms < 0)
-    return invalid(where, "negative time to live of state");
   if (out.child_count() != keys + spec.calls.size())
     return invalid(where, std::to_string(keys) + " keys and " + std::to_string(spec.calls.size()) +
                               " aggregates for " + std::to_string(out.child_count()) + " columns");
@@ -114,6 +110,66 @@ status check_group_aggregate(const std::string& where, const group_aggregate_spe
       return error(errc::type_mismatch, where + ": key " + std::to_string(i) +
                                             " leaves as another type: " + out.child(i).to_sql());
   return check_group_calls(where, spec.calls, in, out, keys);
+}
+
+/// Between the phases stand the keys, and what the calls have come to.
+status check_partial(const std::string& where, const logical_type& keyed, std::size_t keys,
+                     const logical_type& partial) {
+  bool is_sound = partial.child_count() == keys + 1 && keyed.child_count() >= keys &&
+                  partial.child(keys) == logical_type::bytes().not_null();
+  for (std::size_t i = 0; is_sound && i < keys; ++i)
+    is_sound = partial.child(i) == keyed.child(i);
+  if (!is_sound)
+    return error(errc::type_mismatch,
+                 where + ": phases of an aggregate do not go together: " + partial.to_sql());
+  return {};
+}
+
+} // namespace
+
+status check_mini_batch(const std::string& where, const mini_batch_spec& spec) {
+  if (spec.rows_max < 0 || spec.latency_ms < 0 || (spec.is_on() && spec.latency_ms == 0))
+    return invalid(where, "a mini-batch of " + std::to_string(spec.rows_max) + " rows, after " +
+                              std::to_string(spec.latency_ms) + " ms");
+  return {};
+}
+
+status check_group_aggregate(const std::string& where, const group_aggregate_spec& spec,
+                             const logical_type& in, const logical_type& out) {
+  const auto keys = spec.key_columns.size();
+  if (spec.state_ttl_ms < 0)
+    return invalid(where, "negative time to live of state");
+  HEADRACE_CHECK(check_mini_batch(where, spec.mini_batch));
+  if (spec.phase == aggregate_phase::single)
+    return check_whole(where, spec, in, out);
+  if (spec.other_end.root() != type_root::row)
+    return invalid(where, "a phase of an aggregate without the other one");
+  if (spec.phase == aggregate_phase::local) {
+    HEADRACE_CHECK(check_whole(where, spec, in, spec.other_end));
+    return check_partial(where, spec.other_end, keys, out);
+  }
+  HEADRACE_CHECK(check_partial(where, out, keys, in));
+  if (out.child_count() != keys + spec.calls.size())
+    return invalid(where, "keys and aggregates are not the output: " + out.to_sql());
+  return check_group_calls(where, spec.calls, spec.other_end, out, keys);
+}
+
+status check_salt(const std::string& where, const salt_spec& spec, const logical_type& in,
+                  const logical_type& out) {
+  if (spec.buckets < 1 || spec.buckets > salt_spec::buckets_max)
+    return invalid(where, "buckets are 1 to " + std::to_string(salt_spec::buckets_max) +
+                              ", found " + std::to_string(spec.buckets));
+  if (spec.columns.empty() != spec.is_in_each)
+    return invalid(where, "rows are dealt out by columns, or are in each bucket");
+  const auto width = in.child_count();
+  bool is_sound =
+      out.child_count() == width + 1 && out.child(width) == logical_type::integer().not_null();
+  for (std::size_t i = 0; is_sound && i < width; ++i)
+    is_sound = in.child(i) == out.child(i);
+  if (!is_sound)
+    return error(errc::type_mismatch, where + ": rows leave as others than with a bucket behind: " +
+                                          in.to_sql() + " to " + out.to_sql());
+  return {};
 }
 
 status check_group_calls(const std::string& where, const std::vector<group_aggregate_call>& calls,

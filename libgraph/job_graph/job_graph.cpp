@@ -173,6 +173,10 @@ struct spec_checker {
     HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
     return check_match(where, spec, in(), node.output_type);
   }
+  status operator()(const salt_spec& spec) const {
+    HEADRACE_CHECK(check_columns(where, spec.columns, in(), "column"));
+    return check_salt(where, spec, in(), node.output_type);
+  }
 
 private:
   /// Without a window function the output is the results, and behind them, where there is more, the

@@ -75,6 +75,11 @@ void put(const std::vector<group_aggregate_call>& calls,
   }
 }
 
+void put(const mini_batch_spec& from, schema::MiniBatch::Builder out) {
+  out.setRowsMax(from.rows_max);
+  out.setLatencyMs(from.latency_ms);
+}
+
 void put(const join_side& side, schema::JoinSide::Builder out) {
   put_columns(side.key_columns, out.initKeyColumns(count_of(side.key_columns)));
   out.setRetracts(side.retracts);
@@ -88,6 +93,7 @@ void put(const join_spec& spec, schema::JoinSpec::Builder out) {
   out.setNullSafe({spec.null_safe.data(), spec.null_safe.size()});
   encode(spec.condition, out.initCondition());
   out.setTimeZone(text(spec.time_zone));
+  put(spec.mini_batch, out.initMiniBatch());
 }
 
 struct spec_writer {
@@ -139,6 +145,9 @@ struct spec_writer {
     to.setInputRetracts(spec.input_retracts);
     to.setEmitsUpdateBefore(spec.emits_update_before);
     to.setStateTtlMs(spec.state_ttl_ms);
+    put(spec.mini_batch, to.initMiniBatch());
+    to.setPhase(static_cast<std::uint8_t>(spec.phase));
+    to.setOtherEnd(data(encoded(spec.other_end)));
   }
   void operator()(const join_spec& spec) { put(spec, out.initJoin()); }
   void operator()(const timed_join_spec& spec) {
@@ -174,6 +183,7 @@ struct spec_writer {
     to.setStateTtlMs(spec.state_ttl_ms);
     to.setWindowEndColumn(spec.window_end_column);
     to.setTimeZone(text(spec.time_zone));
+    put(spec.mini_batch, to.initMiniBatch());
   }
   void operator()(const window_table_spec& spec) {
     auto to = out.initWindowTable();
@@ -204,6 +214,13 @@ struct spec_writer {
     to.setIsRows(spec.is_rows);
     to.setPreceding(spec.preceding);
     put(spec.calls, to.initCalls(count_of(spec.calls)));
+    to.setStateTtlMs(spec.state_ttl_ms);
+  }
+  void operator()(const salt_spec& spec) {
+    auto to = out.initSalt();
+    put_columns(spec.columns, to.initColumns(count_of(spec.columns)));
+    to.setBuckets(spec.buckets);
+    to.setIsInEach(spec.is_in_each);
   }
   void operator()(const match_spec& spec) { put(spec, out.initMatch()); }
 };
@@ -320,6 +337,10 @@ calls_of(capnp::List<schema::GroupAggregateCall>::Reader in) {
   return out;
 }
 
+mini_batch_spec mini_batch_of(schema::MiniBatch::Reader in) {
+  return {in.getRowsMax(), in.getLatencyMs()};
+}
+
 result<operator_spec> group_aggregate_of(schema::GroupAggregateSpec::Reader in) {
   group_aggregate_spec spec;
   HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
@@ -327,6 +348,10 @@ result<operator_spec> group_aggregate_of(schema::GroupAggregateSpec::Reader in) 
   spec.input_retracts = in.getInputRetracts();
   spec.emits_update_before = in.getEmitsUpdateBefore();
   spec.state_ttl_ms = in.getStateTtlMs();
+  spec.mini_batch = mini_batch_of(in.getMiniBatch());
+  HEADRACE_TRY(spec.phase,
+               enum_of(in.getPhase(), aggregate_phase::global, "phase of an aggregate"));
+  HEADRACE_TRY(spec.other_end, type_of(in.getOtherEnd()));
   return operator_spec(std::move(spec));
 }
 
@@ -348,6 +373,7 @@ result<join_spec> join_of(schema::JoinSpec::Reader in) {
   spec.null_safe.assign(null_safe.begin(), null_safe.end());
   HEADRACE_TRY(spec.condition, decode_expression(in.getCondition()));
   spec.time_zone = string_of(in.getTimeZone());
+  spec.mini_batch = mini_batch_of(in.getMiniBatch());
   return spec;
 }
 
@@ -388,6 +414,7 @@ result<operator_spec> rank_of(schema::RankSpec::Reader in) {
   spec.state_ttl_ms = in.getStateTtlMs();
   spec.window_end_column = in.getWindowEndColumn();
   spec.time_zone = string_of(in.getTimeZone());
+  spec.mini_batch = mini_batch_of(in.getMiniBatch());
   return operator_spec(std::move(spec));
 }
 
@@ -426,6 +453,15 @@ result<operator_spec> over_of(schema::OverSpec::Reader in) {
   spec.is_rows = in.getIsRows();
   spec.preceding = in.getPreceding();
   HEADRACE_TRY(spec.calls, calls_of(in.getCalls()));
+  spec.state_ttl_ms = in.getStateTtlMs();
+  return operator_spec(std::move(spec));
+}
+
+result<operator_spec> salt_of(schema::SaltSpec::Reader in) {
+  salt_spec spec;
+  HEADRACE_TRY(spec.columns, columns_of(in.getColumns()));
+  spec.buckets = in.getBuckets();
+  spec.is_in_each = in.getIsInEach();
   return operator_spec(std::move(spec));
 }
 
@@ -493,6 +529,8 @@ result<operator_spec> spec_of(schema::OperatorNode::Spec::Reader in) {
     HEADRACE_TRY(auto spec, match_of(in.getMatch()));
     return operator_spec(std::move(spec));
   }
+  case kinds::SALT:
+    return salt_of(in.getSalt());
   }
   return error(errc::malformed_message,
                "unknown kind of operator: " + std::to_string(static_cast<unsigned>(in.which())));

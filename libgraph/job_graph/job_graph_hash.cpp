@@ -84,6 +84,14 @@ void put_expressions(byte_writer& out, const std::vector<expression>& from) {
     put_expression(out, each);
 }
 
+/// Left out where rows are worked on as they come, so that older graphs keep their hashes.
+void put_mini_batch(byte_writer& out, const mini_batch_spec& from) {
+  if (!from.is_on())
+    return;
+  out.put(from.rows_max);
+  out.put(from.latency_ms);
+}
+
 struct spec_hasher {
   byte_writer& out;
 
@@ -124,6 +132,11 @@ struct spec_hasher {
     out.put(static_cast<std::uint8_t>(spec.input_retracts));
     out.put(static_cast<std::uint8_t>(spec.emits_update_before));
     out.put(spec.state_ttl_ms);
+    put_mini_batch(out, spec.mini_batch);
+    if (spec.phase != aggregate_phase::single) {
+      out.put(spec.phase);
+      spec.other_end.encode(out);
+    }
   }
   void operator()(const join_spec& spec) {
     out.put(spec.kind);
@@ -136,6 +149,7 @@ struct spec_hasher {
       out.put(flag);
     put_expression(out, spec.condition);
     out.put_bytes(spec.time_zone);
+    put_mini_batch(out, spec.mini_batch);
   }
   void operator()(const timed_join_spec& spec) {
     (*this)(spec.join);
@@ -165,6 +179,7 @@ struct spec_hasher {
     out.put(spec.state_ttl_ms);
     out.put(spec.window_end_column);
     out.put_bytes(spec.time_zone);
+    put_mini_batch(out, spec.mini_batch);
   }
   void operator()(const window_table_spec& spec) {
     put_window(out, spec.window);
@@ -191,6 +206,13 @@ struct spec_hasher {
     out.put(static_cast<std::uint8_t>(spec.is_rows));
     out.put(spec.preceding);
     put_calls(out, spec.calls);
+    if (spec.state_ttl_ms > 0)
+      out.put(spec.state_ttl_ms);
+  }
+  void operator()(const salt_spec& spec) {
+    put_columns(out, spec.columns);
+    out.put(spec.buckets);
+    out.put(static_cast<std::uint8_t>(spec.is_in_each));
   }
   void operator()(const match_spec& spec) {
     put_columns(out, spec.key_columns);

@@ -1,6 +1,7 @@
 #include "libgraph/job_graph/join_check.hpp"
 
 #include "libgraph/expression/program.hpp"
+#include "libgraph/job_graph/aggregation_check.hpp"
 
 #include <utility>
 #include <vector>
@@ -72,6 +73,7 @@ status check_join(const std::string& where, const join_spec& spec, const logical
                   const logical_type& right, const logical_type& out) {
   if (spec.left.state_ttl_ms < 0 || spec.right.state_ttl_ms < 0)
     return error(errc::invalid_graph, where + ": negative time to live of state");
+  HEADRACE_CHECK(check_mini_batch(where, spec.mini_batch));
   HEADRACE_CHECK(
       check_keys_alike(where, spec.left.key_columns, spec.right.key_columns, left, right));
   if (spec.null_safe.size() != spec.left.key_columns.size())

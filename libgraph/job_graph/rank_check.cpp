@@ -38,6 +38,10 @@ status check_rank(const std::string& where, const rank_spec& spec, const logical
                           "are not taken back");
   if (spec.state_ttl_ms < 0)
     return invalid(where, "negative time to live of state");
+  HEADRACE_CHECK(check_mini_batch(where, spec.mini_batch));
+  if (spec.mini_batch.is_on() &&
+      (spec.last > 1 || spec.input_retracts || spec.window_end_column != -1))
+    return invalid(where, "a mini-batch is of one rank, of rows that are not taken back");
   if (spec.window_end_column != -1) {
     const bool is_there = spec.window_end_column >= 0 &&
                           static_cast<std::size_t>(spec.window_end_column) < in.child_count();

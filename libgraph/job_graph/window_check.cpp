@@ -127,6 +127,8 @@ status check_over(const std::string& where, const over_spec& spec, const logical
     HEADRACE_CHECK(check_time(where, spec.time_column, in));
   if (spec.preceding < -1)
     return invalid(where, "negative size of a window");
+  if (spec.state_ttl_ms < 0)
+    return invalid(where, "negative time to live of state");
   const auto width = in.child_count();
   if (!passes_on(in, out) || out.child_count() != width + spec.calls.size())
     return mismatch(where, in, out);

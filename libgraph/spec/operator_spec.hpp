@@ -135,6 +135,21 @@ struct group_aggregate_call {
   bool is_distinct = false;
   friend bool operator==(const group_aggregate_call&, const group_aggregate_call&) = default;
 };
+/// Rows are gathered, and worked on together: of all changes of a key only what they come to
+/// leaves.
+struct mini_batch_spec {
+  std::int64_t rows_max = 0;   ///< of all inputs together; 0: rows are worked on as they come
+  std::int64_t latency_ms = 0; ///< the longest that a row waits for others
+  bool is_on() const { return rows_max > 0; }
+  friend bool operator==(const mini_batch_spec&, const mini_batch_spec&) = default;
+};
+/// Whether an aggregate is one operator, or one before the exchange that sums up what comes with a
+/// batch, and one behind it.
+enum class aggregate_phase : std::uint8_t {
+  single,
+  local,  ///< gives the key columns and, as BYTES, what is to be merged into the key's group
+  global, ///< takes these
+};
 /// SQL's GROUP BY over a changelog: a row a key, changed as rows come and go. The output has the
 /// key columns, in order, then a column a call; without calls it is the distinct keys.
 struct group_aggregate_spec {
@@ -143,6 +158,11 @@ struct group_aggregate_spec {
   bool input_retracts = false;     ///< rows are taken back (-U, -D)
   bool emits_update_before = true; ///< someone downstream needs -U
   std::int64_t state_ttl_ms = 0;   ///< 0: groups are kept for ever
+  mini_batch_spec mini_batch{};
+  aggregate_phase phase = aggregate_phase::single; ///< in two only calls that can be merged
+  /// Of a local phase what the global one gives; of a global one what the local one takes, whose
+  /// columns the calls count.
+  logical_type other_end = logical_type::null();
   friend bool operator==(const group_aggregate_spec&, const group_aggregate_spec&) = default;
 };
 /// SQL's Top-N and deduplication: of each key the rows that have the ranks `first` to `last` in an
@@ -158,6 +178,7 @@ struct rank_spec {
   bool input_retracts = false;     ///< rows are taken back (-U, -D)
   bool emits_update_before = true; ///< someone downstream needs -U
   std::int64_t state_ttl_ms = 0;   ///< 0: rows are kept for ever
+  mini_batch_spec mini_batch{};    ///< only of one rank, over rows that only come
   /// Of rows that carry their windows, the end, a key too: then the rows are given once, when the
   /// window is over. -1: they are given as they come.
   std::int32_t window_end_column = -1;
@@ -199,6 +220,7 @@ struct over_spec {
   bool is_rows = false;          ///< else with all rows of the same time
   std::int64_t preceding = -1;   ///< rows, or milliseconds; -1: all that came before
   std::vector<group_aggregate_call> calls;
+  std::int64_t state_ttl_ms = 0; ///< 0: what is carried of a key is kept for ever
   friend bool operator==(const over_spec&, const over_spec&) = default;
 };
 /// A value of the rows that a match has so far: of those that one variable has taken, or of all.
@@ -249,6 +271,15 @@ struct match_spec {
   std::string time_zone = "UTC";   ///< of the session
   friend bool operator==(const match_spec&, const match_spec&) = default;
 };
+/// Spreads rows of one key over several: a further column, INT NOT NULL, has a number of a bucket
+/// for a further key. One side of a join is dealt out, the other one is in each of them.
+struct salt_spec {
+  static constexpr std::int32_t buckets_max = 65'536;
+  std::vector<std::int32_t> columns; ///< rows that are equal in these have one bucket
+  std::int32_t buckets = 1;
+  bool is_in_each = false; ///< each row once a bucket; then no columns
+  friend bool operator==(const salt_spec&, const salt_spec&) = default;
+};
 struct sink_spec {
   connector_spec connector;
   friend bool operator==(const sink_spec&, const sink_spec&) = default;
@@ -278,6 +309,7 @@ struct join_spec {
   std::vector<std::uint8_t> null_safe; ///< one a key: 1 where NULL equals NULL
   expression condition; ///< BOOLEAN over the left and the right columns; empty: the keys do
   std::string time_zone = "UTC"; ///< of the session
+  mini_batch_spec mini_batch{};
   friend bool operator==(const join_spec&, const join_spec&) = default;
 };
 /// A join of rows that only come, whose times say when they can match no more and are dropped: by
@@ -311,7 +343,7 @@ using operator_spec =
                  keyed_process_spec, keyed_aggregate_spec, window_aggregate_spec, sink_spec,
                  calc_spec, group_aggregate_spec, join_spec, timed_join_spec, lookup_join_spec,
                  rank_spec, window_table_spec, window_group_spec, session_group_spec, over_spec,
-                 match_spec>;
+                 match_spec, salt_spec>;
 
 /// How many inputs an operator of this kind has: 0 (a source), 1 or 2.
 inline std::size_t input_count(const operator_spec& spec) {

@@ -124,7 +124,8 @@ job_graph full_job() {
                     {make_call("COALESCE", type.child(0), {column, column})},
                     "+02:00"});
   const auto keyed = p.partition(calculated, partitioner_kind::hash);
-  const auto grouped = add("group", keyed, group_aggregate_spec{{0}, {}, true, false, 60'000});
+  const auto grouped =
+      add("group", keyed, group_aggregate_spec{{0}, {}, true, false, 60'000, {100, 5000}});
   const auto ranked =
       add("rank", p.partition(grouped, partitioner_kind::hash),
           rank_spec{{0}, {{0, true, true}}, 2, 5, false, false, true, false, 70'000});
@@ -206,7 +207,7 @@ job_graph windowed_sql_job() {
       with({rows[0], count}, bounds));
   add("session rows", {keyed(source)}, window_table_spec{window, -1, {0}}, with(rows, bounds));
   add("over", {keyed(source)},
-      over_spec{{0}, 1, true, 7, {{"ROW_NUMBER", {}}, {"SUM", {0}}, {"LAG", {1, 0}}}},
+      over_spec{{0}, 1, true, 7, {{"ROW_NUMBER", {}}, {"SUM", {0}}, {"LAG", {1, 0}}}, 80'000},
       with(rows,
            {count, {"s", logical_type::bigint(), {}}, {"l", logical_type::timestamp(3), {}}}));
   match_spec matches;
@@ -227,6 +228,27 @@ job_graph windowed_sql_job() {
   matches.skip_variable = 1;
   matches.time_zone = "Asia/Tokyo";
   add("matches", {keyed(source)}, matches, with({{"x", bigint, {}}, {"r", time, {}}}, {}));
+  ranks.window_end_column = -1;
+  ranks.key_columns = {0};
+  ranks.mini_batch = {300, 40};
+  add("first", {keyed(source)}, ranks, with(rows, {}));
+  group_aggregate_spec sums{{0}, {{"COUNT", {}}}, true, true, 0, {100, 50}};
+  sums.phase = aggregate_phase::local;
+  sums.other_end = with({rows[0], count}, {});
+  const auto local = add("local", {source}, sums,
+                         with({rows[0], {"b", logical_type::bytes().not_null(), {}}}, {}));
+  sums.phase = aggregate_phase::global;
+  sums.other_end = with(rows, {});
+  add("global", {keyed(local)}, sums, with({rows[0], count}, {}));
+  const logical_type::field bucket{"bucket", logical_type::integer().not_null(), {}};
+  add("spread", {source}, salt_spec{{1, 0}, 16, false}, with(rows, {bucket}));
+  add("in each", {source}, salt_spec{{}, 8, true}, with(rows, {bucket}));
+  join_spec join;
+  join.left.key_columns = {0};
+  join.right.key_columns = {0};
+  join.null_safe = {0};
+  join.mini_batch = {1000, 60};
+  add("join", {keyed(source), keyed(source)}, join, with(rows, rows));
   auto job = build_job_graph(program, 2).value();
   job.id = {1, 2};
   job.name = "windows";
