@@ -9,6 +9,7 @@
 #include "libtask/operator/over/over_operator.hpp"
 #include "libtask/operator/rank/rank_operator.hpp"
 #include "libtask/operator/row_operators.hpp"
+#include "libtask/operator/salt_operator.hpp"
 #include "libtask/operator/sink_operator.hpp"
 #include "libtask/operator/source_operator.hpp"
 #include "libtask/operator/stream_operator.hpp"
@@ -50,6 +51,7 @@ operator_factories make_operator_factories() {
   all.add<graph::session_group_spec>(make_session_group_operator);
   all.add<graph::over_spec>(make_over_operator);
   all.add<graph::match_spec>(make_match_operator);
+  all.add<graph::salt_spec>(make_salt_operator);
   return all;
 }
 

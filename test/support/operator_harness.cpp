@@ -121,6 +121,7 @@ operator_harness::~operator_harness() {
 void operator_harness::restart(std::int32_t parallelism, std::string_view backend,
                                std::vector<std::int32_t> key_columns, state::snapshot_kind kind) {
   const checkpoint_id checkpoint = opened_ + 1;
+  HEADRACE_ASSERT(barrier().has_value(), "the barrier was refused");
   std::vector<state::keyed_state_handle> stored;
   for (auto& each : subtasks_) {
     const auto name = "checkpoint-" + std::to_string(++opened_);
@@ -191,6 +192,10 @@ status operator_harness::advance(std::int64_t watermark_ms) {
   watermark_ms_ = watermark_ms;
   return each(
       [&](task::stream_operator& to) { return to.advance(graph::watermark{watermark_ms}); });
+}
+
+status operator_harness::barrier() {
+  return each([&](task::stream_operator& to) { return to.prepare_barrier(opened_ + 1); });
 }
 
 status operator_harness::end_input() {

@@ -31,10 +31,13 @@ public:
   status push(const graph::record_batch& rows);
   status advance(std::int64_t watermark_ms);
   status end_input();
+  /// A barrier comes, and what must be before it is emitted.
+  status barrier();
   /// The clock has come to `next_processing_time_ms`, where that is wanted.
   status tick();
-  /// Stores the keyed state (of the backend's own form, or canonical) and goes on from it, on any
-  /// backend, in several subtasks: each has a part of the key groups and gets the rows of its own.
+  /// A barrier comes: stores the keyed state (of the backend's own form, or canonical) and goes on
+  /// from it, on any backend, in several subtasks: each has a part of the key groups and gets the
+  /// rows of its own.
   void restart(std::int32_t parallelism, std::string_view backend,
                std::vector<std::int32_t> key_columns, state::snapshot_kind kind);
   /// Rows of keyed state, of all subtasks.

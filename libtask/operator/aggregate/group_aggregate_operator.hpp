@@ -13,7 +13,11 @@ namespace headrace::task {
 ///
 /// With a time to live, a group that was not written for so long is as if it had never been; a
 /// changed group is then also emitted when its results stay, so that who is downstream keeps it.
-/// @errors invalid_graph  more aggregates than fit into the state's row
+///
+/// With a mini-batch a group is told once a bundle: what its rows come to. As a local phase it has
+/// no state, and sums up a batch; as a global one it merges these sums.
+/// @errors invalid_graph  more aggregates than fit into the state's row, or phases of calls that
+///                        cannot be merged
 result<std::unique_ptr<stream_operator>>
 make_group_aggregate_operator(const graph::operator_node& node, const operator_context& context);
 

@@ -96,14 +96,21 @@ void group_calls::take(std::size_t index, const graph::record_batch& in, std::ui
   }
 }
 
-bool group_calls::has_changed(std::size_t index, const std::byte* before,
+bool group_calls::can_merge() const {
+  return std::all_of(
+             calls_.begin(), calls_.end(),
+             [](const auto& each) { return !each.is_distinct || each.arguments.empty(); }) &&
+         std::all_of(slots_.begin(), slots_.end(), [](const slot& each) { return each.cell >= 0; });
+}
+
+bool group_calls::has_changed(std::size_t first, std::size_t last, const std::byte* before,
                               const std::byte* after) const {
   for (const auto& each : slots_) {
     if (each.cell >= 0) {
       const auto cell = static_cast<std::size_t>(each.cell);
       if (!(cells_.result(cell, before) == cells_.result(cell, after)))
         return true;
-    } else if (!graph::are_equal_keys(*each.before, index, *each.after, index)) {
+    } else if (!graph::are_equal_keys(*each.before, first, *each.after, last)) {
       return true;
     }
   }

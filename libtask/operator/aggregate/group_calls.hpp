@@ -41,8 +41,10 @@ public:
   /// Takes a row of that batch, `index` of `rows`, into the group's bytes.
   void take(std::size_t index, const graph::record_batch& in, std::uint32_t row,
             std::byte* group) const;
-  /// Whether a result differs between the bytes before and after a row, or its states.
-  bool has_changed(std::size_t index, const std::byte* before, const std::byte* after) const;
+  /// Whether a result differs between the bytes before and after some rows of a group, or between
+  /// its states before the first of them and after the last.
+  bool has_changed(std::size_t first, std::size_t last, const std::byte* before,
+                   const std::byte* after) const;
   /// Appends a call's result, before or after a row: from the group's bytes, or the state's value.
   void append(std::size_t call, std::size_t index, bool is_before, const std::byte* group,
               graph::column_builder& to) const;
@@ -63,6 +65,8 @@ public:
   // Of whole groups, without a row.
 
   bool has_states() const { return has_states_; }
+  /// Whether groups of all calls can be merged: then they need no states, and none is opened.
+  bool can_merge() const;
   /// Whether a call's result is in the group's bytes.
   bool is_cell(std::size_t call) const { return slots_[call].cell >= 0; }
   /// Adds a group's bytes to those of an earlier one; of calls that are cells alone.

@@ -144,7 +144,10 @@ void group_cells::merge(const std::byte* from, std::byte* into) const {
     const auto count = load<std::int64_t>(given);
     const auto before = load<std::int64_t>(at);
     store(at, before + count);
-    if (each.what == kind::count || count == 0)
+    // As many values may have come as went: sums differ all the same.
+    const bool has_sum =
+        each.what == kind::sum || each.what == kind::average || each.what == kind::spread;
+    if (each.what == kind::count || (count == 0 && !has_sum))
       continue;
     given += count_bytes;
     at += count_bytes;

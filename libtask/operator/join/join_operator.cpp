@@ -3,6 +3,7 @@
 #include "libtask/operator/join/join_pairs.hpp"
 #include "libtask/operator/join/join_rows.hpp"
 #include "libtask/operator/join/join_sides.hpp"
+#include "libtask/operator/mini_batch/folds.hpp"
 
 #include <array>
 #include <numeric>
@@ -222,10 +223,19 @@ private:
 
 result<std::unique_ptr<stream_operator>> make_join_operator(const graph::operator_node& node,
                                                             const operator_context& context) {
-  HEADRACE_TRY(auto pairs, join_pairs::make(std::get<graph::join_spec>(node.spec), node.input_types,
-                                            node.output_type, context));
-  return std::unique_ptr<stream_operator>(
-      std::make_unique<join_operator>(node, context, std::move(pairs)));
+  const auto& spec = std::get<graph::join_spec>(node.spec);
+  HEADRACE_TRY(auto pairs, join_pairs::make(spec, node.input_types, node.output_type, context));
+  std::unique_ptr<stream_operator> made =
+      std::make_unique<join_operator>(node, context, std::move(pairs));
+  if (!spec.mini_batch.is_on())
+    return made;
+  // The side that rows need not wait for a match of comes first, so that few are told as unmatched.
+  mini_batch_setup with{spec.mini_batch, {1, 0}, {}};
+  if (spec.kind == join_kind::right)
+    with.inputs = {0, 1};
+  if (spec.left.retracts || spec.right.retracts)
+    with.fold = fold_pairs(node.input_types, static_cast<std::int32_t>(context.max_parallelism));
+  return gather_rows(std::move(made), std::move(with), context.time);
 }
 
 } // namespace headrace::task

@@ -5,6 +5,7 @@
 #include "libgraph/data/key_codec.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -16,6 +17,7 @@ namespace {
 constexpr unsigned bucket_bits = 10;
 /// Keys that fire at once.
 constexpr std::size_t keys_a_time = 64;
+constexpr std::size_t sweep_keys = 256;
 
 /// A row as a state keeps it: its time (8 bytes), then its bytes with their length before them.
 struct kept_row {
@@ -47,12 +49,18 @@ public:
   std::optional<state::key_schema> key_schema() const override { return schema_; }
 
   status open(const operator_states& states) override {
+    const auto bytes = graph::logical_type::bytes();
     state::state_description wanted;
     wanted.name = "carried";
-    wanted.value_type = graph::logical_type::bytes();
+    wanted.value_type =
+        !expires() ? bytes
+                   : graph::logical_type::row(
+                         {{"carried", bytes, {}}, {"$written", graph::logical_type::bigint(), {}}});
     wanted.layout = state::value_layout::variable();
     HEADRACE_TRY(carried_, states.keyed->open_table(wanted));
+    expiring_.emplace(carried_->make_piece());
     wanted.name = "waiting";
+    wanted.value_type = bytes;
     HEADRACE_TRY(waiting_, states.keyed->open_table(wanted));
     piece_.emplace(waiting_->make_piece());
     return {};
@@ -75,7 +83,11 @@ public:
       HEADRACE_CHECK(fire_some());
     if (!fired_.empty())
       HEADRACE_CHECK(emit(out));
-    return is_due_ ? drain_result::more : drain_result::done;
+    if (is_due_)
+      return drain_result::more;
+    if (expires())
+      HEADRACE_CHECK(sweep());
+    return drain_result::done;
   }
 
 private:
@@ -86,6 +98,14 @@ private:
   };
 
   bool is_of_rows() const { return spec_.time_column >= 0; }
+  bool expires() const { return spec_.state_ttl_ms > 0; }
+  /// Of what is carried, with when it was written before it where it expires.
+  std::size_t header_bytes() const { return expires() ? sizeof(std::int64_t) : 0; }
+  bool is_expired(byte_view carried, std::int64_t now_ms) const {
+    std::int64_t written_ms = 0;
+    std::memcpy(&written_ms, carried.data(), std::min(sizeof(written_ms), carried.size()));
+    return now_ms - written_ms >= spec_.state_ttl_ms;
+  }
 
   status store(const graph::record_batch& rows) {
     rows_.clear();
@@ -225,8 +245,12 @@ private:
     std::vector<byte_string> before;
     std::vector<kept_row> all;
     std::vector<over_segment> segments;
-    for (std::size_t i = 0; i < fired_.size(); ++i)
-      before.emplace_back(carried_->get(found_, i).value_or(byte_view()));
+    const auto now_ms = expires() ? time_.wall_ms() : 0;
+    for (std::size_t i = 0; i < fired_.size(); ++i) {
+      const auto kept = carried_->get(found_, i).value_or(byte_view());
+      const bool is_gone = kept.empty() || (expires() && is_expired(kept, now_ms));
+      before.emplace_back(is_gone ? byte_view() : kept.substr(header_bytes()));
+    }
     new_rows_.clear();
     for (std::size_t i = 0; i < fired_.size(); ++i) {
       over_segment segment;
@@ -249,9 +273,12 @@ private:
     }
     HEADRACE_TRY(const auto rows, decoded(all));
     for (std::size_t i = 0; i < segments.size(); ++i) {
-      changed_.assign(before[i], 0, fixed);
-      calls_.compute(rows, times_ms_, segments[i], reinterpret_cast<std::byte*>(changed_.data()),
-                     keep_);
+      changed_.clear();
+      if (expires())
+        byte_writer(changed_).put(now_ms);
+      changed_.append(before[i], 0, fixed);
+      calls_.compute(rows, times_ms_, segments[i],
+                     reinterpret_cast<std::byte*>(changed_.data()) + header_bytes(), keep_);
       for (const auto row : keep_)
         put_row(all[row], changed_);
       HEADRACE_CHECK(carried_->put(found_, i, changed_));
@@ -260,6 +287,30 @@ private:
     give(rows, out);
     fired_.clear();
     return {};
+  }
+
+  /// Drops what is carried of some keys that expired: each is come by about twice in its time to
+  /// live.
+  status sweep() {
+    const auto now_ms = time_.wall_ms();
+    if (sweep_cursor_.done) {
+      if (now_ms < next_sweep_ms_)
+        return {};
+      sweep_cursor_ = {};
+    }
+    HEADRACE_CHECK(carried_->scan(0, sweep_cursor_, sweep_keys, *expiring_));
+    if (sweep_cursor_.done)
+      next_sweep_ms_ = now_ms + spec_.state_ttl_ms / 2;
+    rows_.clear();
+    for (std::uint32_t i = 0; i < expiring_->size(); ++i)
+      if (is_expired(expiring_->variable[i], now_ms))
+        rows_.push_back(i);
+    if (rows_.empty())
+      return {};
+    HEADRACE_CHECK(carried_->locate(expiring_->keys, rows_, 0, state::access::update, found_));
+    std::iota(rows_.begin(), rows_.end(), 0U);
+    HEADRACE_CHECK(carried_->erase(found_, rows_));
+    return carried_->write_back(found_);
   }
 
   result<graph::record_batch> decoded(const std::vector<kept_row>& all) {
@@ -311,6 +362,9 @@ private:
   std::optional<state::state_namespace> firing_; ///< second
   state::scan_cursor cursor_;
   std::optional<state::scanned_rows> piece_;
+  std::optional<state::scanned_rows> expiring_;
+  state::scan_cursor sweep_cursor_;
+  std::int64_t next_sweep_ms_ = 0;
   std::vector<fired_key> fired_;
   std::vector<byte_string> bytes_; ///< what rows of `fired_` lie in
   // Kept for their memory.

@@ -1,5 +1,6 @@
 #include "libtask/operator/rank/rank_operator.hpp"
 
+#include "libtask/operator/mini_batch/folds.hpp"
 #include "libtask/operator/rank/ordered_rows.hpp"
 #include "libtask/operator/rank/rank_changes.hpp"
 #include "libtask/operator/rank/row_list.hpp"
@@ -339,9 +340,18 @@ private:
 
 result<std::unique_ptr<stream_operator>> make_rank_operator(const graph::operator_node& node,
                                                             const operator_context& context) {
-  if (std::get<graph::rank_spec>(node.spec).window_end_column >= 0)
+  const auto& spec = std::get<graph::rank_spec>(node.spec);
+  if (spec.window_end_column >= 0)
     return make_window_rank_operator(node, context);
-  return std::unique_ptr<stream_operator>(std::make_unique<rank_operator>(node, context));
+  std::unique_ptr<stream_operator> made = std::make_unique<rank_operator>(node, context);
+  if (!spec.mini_batch.is_on())
+    return made;
+  return gather_rows(std::move(made),
+                     {spec.mini_batch,
+                      {0},
+                      fold_to_first(spec, node.input_types.front(),
+                                    static_cast<std::int32_t>(context.max_parallelism))},
+                     context.time);
 }
 
 } // namespace headrace::task

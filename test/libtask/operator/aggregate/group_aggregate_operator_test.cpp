@@ -205,7 +205,11 @@ TEST_CASE("random changes of any kind lead to what is computed of the rows that 
   };
   testing::dice random(testing::seed());
   for (int run = 0; run < testing::runs(20); ++run) {
-    operator_harness harness(node_of(calls, true, random.one_in(2)), make_group_aggregate_operator);
+    auto node = node_of(calls, true, random.one_in(2));
+    if (random.one_in(2))
+      std::get<graph::group_aggregate_spec>(node.spec).mini_batch = {
+          static_cast<std::int64_t>(1 + random.below(30)), 100};
+    operator_harness harness(node, make_group_aggregate_operator);
     std::vector<input_row> live;
     // By key, in the order in which they came; of equal ones the first is the one that goes.
     std::map<std::int64_t, std::vector<std::int32_t>> numbers;
@@ -243,6 +247,11 @@ TEST_CASE("random changes of any kind lead to what is computed of the rows that 
         batch.push_back(made);
       }
       REQUIRE(harness.push(batch_of(batch)));
+      if (random.one_in(3))
+        harness.restart(1 + static_cast<std::int32_t>(random.below(3)),
+                        random.one_in(2) ? "hashmap" : "rocksdb", {0},
+                        state::snapshot_kind::canonical);
+      REQUIRE(harness.barrier());
       for (const auto& line : changes_of(harness.take())) {
         const auto key = line.substr(2, line.find(',') - 2); // "[1"
         const auto results = line.substr(2);
@@ -376,6 +385,49 @@ TEST_CASE("averages and spreads") {
   CHECK(last == "+U[1, 4.000000, 2.666667, 4.000000, 1.632993, 2]");
 }
 
+TEST_CASE("with a mini-batch a group is told once a bundle") {
+  const auto gone = row_kind::delete_;
+  const wanted_call most{{"MAX", {3}}, logical_type::string()};
+  for (const auto* backend : {"hashmap", "rocksdb"}) {
+    auto node = node_of({count_rows, sum_v, most}, true);
+    std::get<graph::group_aggregate_spec>(node.spec).mini_batch = {5, 100};
+    operator_harness harness(node, make_group_aggregate_operator, {}, backend);
+
+    // Of group 2 nothing is left, and what comes to the same is not told.
+    REQUIRE(harness.push(batch_of({{1, 5, 0, "b"}, {2, 1, 0, "x"}, {1, 7, 0, "a"}})));
+    CHECK(harness.take().empty());
+    REQUIRE(harness.push(batch_of({{2, 1, 0, "x", true, gone}, {3, 4, 0, "c"}})));
+    CHECK(changes_of(harness.take()) == lines{"+I[1, 2, 12, b]", "+I[3, 1, 4, c]"});
+    REQUIRE(harness.push(batch_of({{1, 5, 0, "b", true, row_kind::update_before},
+                                   {1, 6, 0, "z", true, row_kind::update_after},
+                                   {1, 5, 0, "q"},
+                                   {3, 4, 0, "c", true, gone},
+                                   {1, 5, 0, "q", true, gone}})));
+    CHECK(changes_of(harness.take()) ==
+          lines{"-U[1, 2, 12, b]", "+U[1, 2, 13, z]", "-D[3, 1, 4, c]"});
+    REQUIRE(harness.push(batch_of({{1, 6, 0, "z", true, row_kind::update_before},
+                                   {1, 6, 0, "z", true, row_kind::update_after}})));
+    REQUIRE(harness.end_input());
+    CHECK(harness.take().empty());
+  }
+}
+
+TEST_CASE("what a bundle leads to leaves in pieces") {
+  auto node = node_of({count_rows}, false);
+  std::get<graph::group_aggregate_spec>(node.spec).mini_batch = {1000, 100};
+  operator_harness harness(node, make_group_aggregate_operator);
+  harness.set_budget(50);
+  std::vector<input_row> rows;
+  for (std::int64_t k = 0; k < 1000; ++k)
+    rows.push_back({k, 1});
+
+  REQUIRE(harness.push(batch_of(rows)));
+
+  const auto batches = harness.take();
+  CHECK(batches.size() == 10);
+  CHECK(changes_of(batches).size() == 1000);
+}
+
 TEST_CASE("what cannot be run is refused by the graph's check") {
   const auto checked = [](auto change) {
     auto node = node_of({count_rows, sum_v}, false);
@@ -400,6 +452,20 @@ TEST_CASE("what cannot be run is refused by the graph's check") {
         errc::invalid_graph);
   CHECK(checked([](auto&, auto& spec) { spec.state_ttl_ms = -1; }).error().code ==
         errc::invalid_graph);
+  CHECK(checked([](auto&, auto& spec) {
+          spec.mini_batch = {5, 0};
+        })
+            .error()
+            .code == errc::invalid_graph);
+  CHECK(checked([](auto&, auto& spec) { spec.phase = graph::aggregate_phase::local; })
+            .error()
+            .message == "operator \"group\": a phase of an aggregate without the other one");
+  CHECK(checked([](auto& node, auto& spec) {
+          spec.phase = graph::aggregate_phase::local;
+          spec.other_end = node.output_type;
+        })
+            .error()
+            .code == errc::type_mismatch);
 }
 
 TEST_SUITE_END();

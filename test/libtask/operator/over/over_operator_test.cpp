@@ -151,6 +151,30 @@ TEST_CASE("by processing time rows come at once, in their order") {
   CHECK(results_of(harness.take()) == lines{"1:6, a"});
 }
 
+TEST_CASE("what is carried of a key is forgotten after its time to live") {
+  for (const auto* backend : {"hashmap", "rocksdb"}) {
+    auto node = node_of({sum_v, row_number, min_v}, true, -1, false);
+    std::get<over_spec>(node.spec).state_ttl_ms = 1000;
+    operator_harness harness(node, make_over_operator, {}, backend);
+
+    REQUIRE(harness.push(batch_of({{1, 5, "a", 1}, {2, 1, "b", 1}})));
+    harness.take();
+    harness.clock().advance_ms(999);
+    REQUIRE(harness.push(batch_of({{1, 7, "c", 2}})));
+    CHECK(results_of(harness.take()) == lines{"1:12, 2, 5"});
+    // What was written last lives on.
+    harness.clock().advance_ms(999);
+    REQUIRE(harness.push(batch_of({{1, 2, "d", 3}, {2, 4, "e", 3}})));
+    auto given = results_of(harness.take());
+    std::sort(given.begin(), given.end());
+    CHECK(given == lines{"1:14, 3, 2", "2:4, 1, 4"});
+    harness.restart(2, backend, {0}, state::snapshot_kind::canonical);
+    harness.clock().advance_ms(1000);
+    REQUIRE(harness.push(batch_of({{1, 3, "f", 4}})));
+    CHECK(results_of(harness.take()) == lines{"1:3, 1, 3"});
+  }
+}
+
 TEST_CASE("random rows have what is computed of all rows of their windows") {
   testing::dice random(testing::seed());
   for (int run = 0; run < testing::runs(30); ++run) {
