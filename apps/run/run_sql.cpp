@@ -68,10 +68,12 @@ result<int> run_query(job_runner& runner, sql_job& job, const run_options& optio
 }
 
 /// The plans of a job, with what kinds of rows each operator gives.
-sql::text_table explained(const sql::planned_job& job) {
+sql::text_table explained(const sql::planned_job& job, const sql::translated_job& made) {
   std::string text = "== " + job.name + " ==\n";
   for (const auto& each : job.sinks)
     text += sql::to_string_with_changes(each);
+  for (const auto& each : made.warnings)
+    text += "warning: " + each + '\n';
   return {{"result"}, {{std::move(text)}}};
 }
 
@@ -93,9 +95,11 @@ result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
       if (!made)
         continue;
       if (options.explains) {
-        steps.emplace_back(explained(*job));
+        steps.emplace_back(explained(*job, *made));
         continue;
       }
+      for (const auto& warning : made->warnings)
+        std::fprintf(stderr, "headrace: warning: %s\n", warning.c_str());
       HEADRACE_TRY(auto ready, make_job(*job, std::move(*made), options, known));
       if (ready.wants_end() && !ready.is_bounded) {
         planned.findings.push_back({sql::diagnostic_kind::unsupported,

@@ -135,17 +135,36 @@ const std::vector<option_declaration>& all_options() {
        "Where keyed state lives: hashmap, in memory; rocksdb, on local disk, with incremental "
        "checkpoints",
        std::nullopt, std::nullopt, "hashmap|rocksdb"},
+      {"table.exec.mini-batch.allow-latency", duration, "0",
+       "How long rows wait at most to be worked on together; must be set with "
+       "table.exec.mini-batch.enabled",
+       0},
+      {"table.exec.mini-batch.enabled", boolean, "false",
+       "Whether group aggregates, joins and ranks of SQL queries gather rows and work on them "
+       "together, so that of all changes of a key only what they come to is told"},
+      {"table.exec.mini-batch.size", integer, "-1",
+       "How many rows an operator gathers at most; must be set with table.exec.mini-batch.enabled",
+       -1},
       {"table.exec.source.idle-timeout", duration, "0",
        "After how long without rows a part of a table with a watermark no longer holds others "
        "back; "
        "0: never",
        0},
       {"table.exec.state.ttl", duration, "0",
-       "After how long without a change a group, or a row of a join, of a SQL query is forgotten; "
-       "0: never",
+       "After how long without a change what an operator of a SQL query keeps of a key is "
+       "forgotten: a group, a row of a join, the rows of a rank, what OVER carries; 0: never",
        0},
       {"table.local-time-zone", text, "UTC",
        "Time zone of SQL sessions: what TIMESTAMP_LTZ is read and shown in"},
+      {"table.optimizer.agg-phase-strategy", text, "AUTO",
+       "Whether aggregates are summed up before the exchange, too: AUTO, with mini-batches; "
+       "TWO_PHASE, wherever they can be merged; ONE_PHASE, never",
+       std::nullopt, std::nullopt, "AUTO|ONE_PHASE|TWO_PHASE"},
+      {"table.optimizer.distinct-agg.split.bucket-num", integer, "1024",
+       "Over how many groups the values of a split DISTINCT are spread", 1, 65'536},
+      {"table.optimizer.distinct-agg.split.enabled", boolean, "false",
+       "Whether aggregates with DISTINCT are computed in two steps, by value first, so that a key "
+       "with many rows is not worked on by one task alone"},
       {"task.cancellation.timeout", duration, "3 min",
        "After this time a task that does not end takes its process down; 0 waits for ever", 0},
       {"taskmanager.bind-host", text, "127.0.0.1",

@@ -60,12 +60,25 @@ std::optional<statement_outcome> sql_session::run(const statement& from,
   return out;
 }
 
-planned_job sql_session::job_of(std::vector<plan_node> sinks, std::string name) const {
+std::optional<execution_settings> sql_session::execution_of_settings() {
+  auto out = execution_settings::of(settings_);
+  if (!out)
+    return fail(diagnostic_kind::invalid, out.error().message, at_);
+  return *out;
+}
+
+sql_session::maybe sql_session::job_of(std::vector<plan_node> sinks, std::string name) {
+  const auto execution = execution_of_settings();
+  if (!execution)
+    return std::nullopt;
+  const auto known = findings_->size();
   planned_job out;
   out.name =
       settings_.is_set("pipeline.name") ? settings_.get_text("pipeline.name") : std::move(name);
   for (auto& each : sinks)
-    out.sinks.push_back(optimize(std::move(each)));
+    out.sinks.push_back(set_execution(optimize(std::move(each)), *execution, *findings_));
+  if (findings_->size() > known)
+    return std::nullopt;
   out.settings = settings_;
   return out;
 }
@@ -133,8 +146,10 @@ sql_session::maybe sql_session::run_node(const explain& from) {
     return fail(diagnostic_kind::unsupported, "EXPLAIN takes a query, INSERT or a statement set",
                 from.of->at);
   }
-  if (!is_sound)
+  const auto execution = execution_of_settings();
+  if (!is_sound || !execution)
     return std::nullopt;
+  const auto known = findings_->size();
   std::string text = "== Logical plan ==\n";
   for (const auto& each : plans)
     text += to_string(each);
@@ -142,9 +157,11 @@ sql_session::maybe sql_session::run_node(const explain& from) {
   const bool with_changes = std::find(from.details.begin(), from.details.end(),
                                       explain_detail::changelog_mode) != from.details.end();
   for (auto& each : plans) {
-    each = optimize(std::move(each));
+    each = set_execution(optimize(std::move(each)), *execution, *findings_);
     text += with_changes ? to_string_with_changes(each) : to_string(each);
   }
+  if (findings_->size() > known)
+    return std::nullopt;
   while (text.ends_with('\n'))
     text.pop_back();
   text_table out;
@@ -219,7 +236,6 @@ std::optional<translated_job> translate(const planned_job& job,
   translation_settings how;
   how.time_zone = job.settings.get_text("table.local-time-zone");
   how.idle_timeout_ms = job.settings.get_duration("table.exec.source.idle-timeout").count();
-  how.state_ttl_ms = job.settings.get_duration("table.exec.state.ttl").count();
   auto out = translate(job.sinks, connectors, how, findings);
   if (out)
     out->program.settings.name = job.name;

@@ -2,6 +2,7 @@
 
 #include "libgraph/catalog/catalog_store.hpp"
 #include "libgraph/connector/connector_description.hpp"
+#include "libgraph/sql/optimize/set_execution.hpp"
 #include "libgraph/sql/parse/parser.hpp"
 #include "libgraph/sql/plan/logical_plan.hpp"
 #include "libgraph/sql/translate/job_translator.hpp"
@@ -75,7 +76,9 @@ private:
   maybe run_node(const T& /*functions, compiled plans, jobs*/) {
     return fail(diagnostic_kind::unsupported, "this statement is not supported yet", at_);
   }
-  planned_job job_of(std::vector<plan_node> sinks, std::string name) const;
+  maybe job_of(std::vector<plan_node> sinks, std::string name);
+  /// How the operators work, as the settings say.
+  std::optional<execution_settings> execution_of_settings();
   maybe alter_view(const alter& from);
   maybe rename_relation(const alter& from);
   maybe show_create(const show& from);

@@ -2,6 +2,7 @@
 
 #include "libactors/base/text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -18,6 +19,7 @@ public:
     inputs_ = &plan.inputs;
     columns_ = &plan.columns;
     std::visit([this](const auto& node) { put(node); }, plan.node);
+    put_traits(plan.traits);
     out_ += '\n';
     for (const auto& each : plan.inputs)
       write(each, depth + 1);
@@ -47,6 +49,32 @@ private:
       out += (out.size() > 1 ? ", " : "") + each.name +
              (each.type.root() == type_root::row ? field_names(each.type) : std::string());
     return out + ")";
+  }
+
+  /// Inside the operator's last parenthesis.
+  void put_traits(const execution_traits& traits) {
+    std::vector<std::string> parts;
+    if (std::any_of(traits.ttl_ms.begin(), traits.ttl_ms.end(),
+                    [](auto each) { return each > 0; })) {
+      std::vector<std::string> each;
+      for (const auto ttl_ms : traits.ttl_ms)
+        each.push_back(ttl_ms > 0 ? std::to_string(ttl_ms) + " ms" : "never");
+      parts.push_back("stateTtl=[" + join_text(each, ", ") + "]");
+    }
+    if (traits.mini_batch_rows > 0)
+      parts.push_back("miniBatch=[" + std::to_string(traits.mini_batch_rows) + " rows, " +
+                      std::to_string(traits.mini_batch_latency_ms) + " ms]");
+    if (traits.is_two_phase)
+      parts.emplace_back("aggPhase=[TWO_PHASE]");
+    if (traits.split_column)
+      parts.push_back("splitDistinct=[" + inputs_->front().columns[*traits.split_column].name +
+                      ", " + std::to_string(traits.split_buckets) + " buckets]");
+    if (!traits.one_phase_because.empty())
+      parts.push_back("aggPhase=[ONE_PHASE: " + traits.one_phase_because + "]");
+    if (parts.empty())
+      return;
+    out_.pop_back();
+    out_ += ", " + join_text(parts, ", ") + ")";
   }
 
   void put(const scan_node& node) {
@@ -161,8 +189,14 @@ private:
     out_ += "Join(joinType=[" + std::string(words[static_cast<std::size_t>(node.kind)]) + "]";
     if (node.keys)
       put_keys(*node.keys);
+    if (node.keys && node.keys->empty() && !node.spread)
+      out_ += ", parallelism=[1]";
     if (node.time)
       put_time(*node.time);
+    if (node.spread)
+      out_ += std::string(node.spread->is_broadcast ? ", broadcast=[" : ", skewed=[") +
+              ((node.spread->small_side == 0) == node.spread->is_broadcast ? "left" : "right") +
+              "], buckets=[" + std::to_string(node.spread->buckets) + "]";
     if (node.condition)
       out_ += ", where=[" + to_string(*node.condition, input_names()) + "]";
     out_ += ", select=[" + fields() + "])";
@@ -174,7 +208,7 @@ private:
       parts.push_back((*inputs_)[0].columns[each.left].name +
                       (each.is_null_safe ? " IS NOT DISTINCT FROM " : " = ") +
                       (*inputs_)[1].columns[each.right].name);
-    out_ += keys.empty() ? ", keys=[], parallelism=[1]" : ", keys=[" + join_text(parts, ", ") + "]";
+    out_ += ", keys=[" + join_text(parts, ", ") + "]";
   }
   void put_time(const join_time& time) {
     const auto& left = (*inputs_)[0].columns[time.left].name;

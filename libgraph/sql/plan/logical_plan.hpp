@@ -5,6 +5,7 @@
 #include "libgraph/sql/bind/pattern_scope.hpp"
 #include "libgraph/sql/parse/query_ast.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -135,6 +136,8 @@ struct match_node {
 struct aggregate_node {
   std::size_t key_count = 0;
   std::vector<aggregate_item> items;
+  std::optional<std::int64_t> ttl_ms = std::nullopt; ///< of a hint
+  bool is_skewed = false;                            ///< a hint says that few keys have many rows
   friend bool operator==(const aggregate_node&, const aggregate_node&) = default;
 };
 
@@ -200,6 +203,14 @@ struct join_time {
   std::int64_t most_ms = 0;
   friend bool operator==(const join_time&, const join_time&) = default;
 };
+/// A hint says that rows of a key are spread over several: those of one side by what they are,
+/// those of the small one are in each bucket.
+struct join_spread {
+  bool is_broadcast = false;  ///< else for the sake of few keys with many rows
+  std::size_t small_side = 0; ///< an input
+  std::int64_t buckets = 1;
+  friend bool operator==(const join_spread&, const join_spread&) = default;
+};
 /// The condition is over the columns of both inputs, one behind the other; none: always true. The
 /// optimizer takes the keys out of it, and finds times.
 struct join_node {
@@ -207,6 +218,8 @@ struct join_node {
   std::optional<bound_expression> condition;
   std::optional<std::vector<join_key>> keys = std::nullopt; ///< nothing: not looked for yet
   std::optional<join_time> time = std::nullopt;
+  std::array<std::optional<std::int64_t>, 2> ttl_ms{}; ///< of hints, by input
+  std::optional<join_spread> spread = std::nullopt;
   friend bool operator==(const join_node&, const join_node&) = default;
 };
 
@@ -242,6 +255,19 @@ struct sink_node {
   friend bool operator==(const sink_node&, const sink_node&) = default;
 };
 
+/// How an operator with state works, beside what it computes. Of the settings, and hints.
+struct execution_traits {
+  std::vector<std::int64_t> ttl_ms; ///< of state, one an input; 0: for ever; none: no lasting state
+  std::int64_t mini_batch_rows = 0; ///< gathered at most; 0: rows are worked on as they come
+  std::int64_t mini_batch_latency_ms = 0;
+  bool is_two_phase = false;     ///< summed up before the exchange, too
+  std::string one_phase_because; ///< of an aggregate that was to be in two phases, and cannot
+  std::optional<std::size_t>
+      split_column; ///< of the input: whose DISTINCT is computed by value first
+  std::int64_t split_buckets = 0;
+  friend bool operator==(const execution_traits&, const execution_traits&) = default;
+};
+
 struct plan_node {
   std::variant<scan_node, values_node, watermark_node, calc_node, aggregate_node, window_node,
                window_aggregate_node, join_node, lookup_join_node, set_node, sort_node, sink_node,
@@ -250,6 +276,7 @@ struct plan_node {
   std::vector<plan_node> inputs;
   std::vector<plan_column> columns;
   source_span at;
+  execution_traits traits{};
 
   logical_type row_type() const;
   friend bool operator==(const plan_node&, const plan_node&) = default;

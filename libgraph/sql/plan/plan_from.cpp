@@ -33,6 +33,9 @@ std::optional<graph::named_relation> query_planner::find_relation(const qualifie
 }
 
 std::optional<query_planner::relation> query_planner::plan_table(const table_expression& from) {
+  if (const auto* named = std::get_if<table_reference>(&from.node);
+      named != nullptr && !check_table_hints(named->hints, findings_))
+    return std::nullopt;
   if (from.system_time)
     return unsupported("FOR SYSTEM_TIME AS OF is not supported yet", from.system_time->at);
   auto out = std::visit([&](const auto& node) { return plan_node_of(node, from.at); }, from.node);

@@ -34,6 +34,13 @@ std::optional<std::size_t> only_column(const std::vector<column_scope::column>& 
 
 } // namespace
 
+std::string label_of(const table_expression& from) {
+  if (from.alias)
+    return from.alias->label.text;
+  const auto* named = std::get_if<table_reference>(&from.node);
+  return named == nullptr ? std::string() : named->table.parts.back().text;
+}
+
 std::optional<query_planner::relation> query_planner::plan_join(const join_table& from,
                                                                 source_span at) {
   if (from.right->system_time)
@@ -78,6 +85,9 @@ std::optional<query_planner::relation> query_planner::plan_join(const join_table
     is_sound = node.condition.has_value();
   }
   if (!is_sound)
+    return std::nullopt;
+  if (hints_ != nullptr && !hints_->apply(node, label_of(*from.left), label_of(*from.right),
+                                          joined.plan.columns, left_count, at))
     return std::nullopt;
   joined.plan.node = std::move(node);
   joined.plan.inputs.push_back(std::move(left->plan));

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 // SELECT: WHERE, GROUP BY, HAVING, the list, DISTINCT, and the columns that ORDER BY needs.
 namespace headrace::sql {
@@ -355,6 +356,17 @@ std::optional<plan_node> query_planner::plan_groups(plan_node rows,
 std::optional<query_planner::ordered>
 query_planner::plan_select(const select& from, const std::vector<order_item>& order_by,
                            source_span at) {
+  select_hints hints(from.hints, findings_);
+  auto* const outer = std::exchange(hints_, &hints);
+  auto out = plan_hinted_select(from, order_by, at);
+  hints_ = outer;
+  const bool is_sound = hints.is_sound() && (!out || hints.check_used());
+  return is_sound ? std::move(out) : std::nullopt;
+}
+
+std::optional<query_planner::ordered>
+query_planner::plan_hinted_select(const select& from, const std::vector<order_item>& order_by,
+                                  source_span at) {
   std::optional<relation> input = relation{one_row(at), {}};
   if (from.from)
     input = plan_table(**from.from);
@@ -442,12 +454,15 @@ query_planner::plan_select(const select& from, const std::vector<order_item>& or
     for (auto i = sets->first_key; i < rows.columns.size(); ++i)
       keys->push_back({bound_column{i}, rows.columns[i].type, at});
   }
+  const auto table = from.from ? label_of(**from.from) : std::string();
   if (is_grouped) {
     auto grouped =
         plan_groups(std::move(rows), std::move(*keys), outputs, std::move(having), &qualify);
     if (!grouped)
       return std::nullopt;
     rows = std::move(*grouped);
+    auto& groups = std::holds_alternative<aggregate_node>(rows.node) ? rows : rows.inputs[0];
+    hints_->apply(std::get<aggregate_node>(groups.node), table);
   }
   rows = plan_windows(std::move(rows), outputs, std::move(qualify));
   out.plan = projected(std::move(rows), std::move(outputs), std::move(names));
@@ -457,7 +472,10 @@ query_planner::plan_select(const select& from, const std::vector<order_item>& or
     distinct.columns = out.plan.columns;
     for (auto& each : distinct.columns)
       each.time = time_kind::none;
-    distinct.node = aggregate_node{distinct.columns.size(), {}};
+    aggregate_node groups;
+    groups.key_count = distinct.columns.size();
+    hints_->apply(groups, table);
+    distinct.node = std::move(groups);
     distinct.inputs.push_back(std::move(out.plan));
     out.plan = std::move(distinct);
   }

@@ -120,9 +120,11 @@ bound_expression without_rows(const bound_expression& value, const std::vector<b
 std::optional<query_planner::sub_rows>
 query_planner::plan_sub_rows(const query& from, const column_scope& outer, bool wants_items) {
   const auto known = findings_.size();
+  const auto* body = std::get_if<select>(&from.body);
+  const auto label = body != nullptr && body->from ? label_of(**body->from) : std::string();
   if (auto rows = plan_query(from)) {
     auto items = identity_items(rows->columns);
-    return sub_rows{std::move(*rows), std::move(items), {}};
+    return sub_rows{std::move(*rows), std::move(items), {}, label};
   }
   const auto first = findings_.begin() + static_cast<std::ptrdiff_t>(known);
   const bool has_unknown = std::any_of(first, findings_.end(), [](const diagnostic& each) {
@@ -133,6 +135,8 @@ query_planner::plan_sub_rows(const query& from, const column_scope& outer, bool 
   const std::vector<diagnostic> alone(first, findings_.end());
   findings_.erase(first, findings_.end());
   auto out = plan_correlated(from, outer, wants_items);
+  if (out)
+    out->label = label;
   if (!out && findings_.size() == known)
     findings_.insert(findings_.end(), alone.begin(), alone.end());
   return out;
@@ -186,8 +190,9 @@ query_planner::plan_query_condition(relation input, const expression& condition)
 }
 
 /// The left rows that have a match among those of the query, or those that have none.
-query_planner::relation query_planner::join_query(relation input, sub_rows rows, join_type kind,
-                                                  conditions parts, source_span at) {
+std::optional<query_planner::relation> query_planner::join_query(relation input, sub_rows rows,
+                                                                 join_type kind, conditions parts,
+                                                                 source_span at) {
   const auto width = input.plan.columns.size();
   for (auto& each : rows.correlations) {
     move_columns(each, width);
@@ -197,7 +202,10 @@ query_planner::relation query_planner::join_query(relation input, sub_rows rows,
   joined.at = at;
   joined.columns = input.plan.columns;
   forget_times(joined.columns);
-  joined.node = join_node{kind, all_of(std::move(parts))};
+  join_node node{kind, all_of(std::move(parts))};
+  if (hints_ != nullptr && !hints_->apply(node, {}, rows.label, joined.columns, width, at))
+    return std::nullopt;
+  joined.node = std::move(node);
   joined.inputs.push_back(std::move(input.plan));
   joined.inputs.push_back(std::move(rows.plan));
   input.plan = std::move(joined);

@@ -3,6 +3,7 @@
 #include "libgraph/catalog/catalog_store.hpp"
 #include "libgraph/sql/bind/expression_binder.hpp"
 #include "libgraph/sql/parse/statement_ast.hpp"
+#include "libgraph/sql/plan/hints.hpp"
 #include "libgraph/sql/plan/logical_plan.hpp"
 
 #include <optional>
@@ -112,6 +113,8 @@ private:
   // --- SELECT (plan_select.cpp)
   std::optional<ordered> plan_select(const select& from, const std::vector<order_item>& order_by,
                                      source_span at);
+  std::optional<ordered>
+  plan_hinted_select(const select& from, const std::vector<order_item>& order_by, source_span at);
   /// @param correlations  gets what names columns of the query around; null: nothing may
   std::optional<relation> plan_where(relation input, const expression& condition,
                                      std::vector<bound_expression>* correlations = nullptr);
@@ -140,6 +143,7 @@ private:
     plan_node plan;
     std::vector<bound_expression> items; ///< of its list; nothing where only rows are wanted
     std::vector<bound_expression> correlations;
+    std::string label{}; ///< of the table that they come from alone; empty: none
   };
   std::optional<sub_rows> plan_sub_rows(const query& from, const column_scope& outer,
                                         bool wants_items);
@@ -152,8 +156,8 @@ private:
                                           bool is_negated, source_span at);
   std::optional<relation> plan_exists(relation input, const exists& from, bool is_negated,
                                       source_span at);
-  static relation join_query(relation input, sub_rows rows, join_type kind,
-                             std::vector<bound_expression> parts, source_span at);
+  std::optional<relation> join_query(relation input, sub_rows rows, join_type kind,
+                                     std::vector<bound_expression> parts, source_span at);
   /// Joins the value of a query to the rows, as a column behind the others.
   std::optional<bound_expression> plan_query_value(relation& input, const subquery& from,
                                                    source_span at);
@@ -229,9 +233,12 @@ private:
   name_context names_;
   std::vector<diagnostic>& findings_;
   std::vector<common_table_plan> common_tables_; ///< the newest last
+  select_hints* hints_ = nullptr;                ///< of the SELECT that is planned
   int view_depth_ = 0;
 };
 
+/// What a table of FROM is called: its alias, or the last part of its name; empty: nothing.
+std::string label_of(const table_expression& from);
 /// Items that pass all columns on.
 std::vector<bound_expression> identity_items(const std::vector<plan_column>& columns);
 /// Rows for which the condition is true.

@@ -1,5 +1,6 @@
 #include "libgraph/sql/translate/job_translator.hpp"
 
+#include "libgraph/sql/optimize/set_execution.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 
 #include <algorithm>
@@ -32,6 +33,14 @@ graph::connector_spec connector_of(const graph::object_options& options) {
   return out;
 }
 
+std::int64_t ttl_of(const plan_node& plan, std::size_t input) {
+  return input < plan.traits.ttl_ms.size() ? plan.traits.ttl_ms[input] : 0;
+}
+
+graph::mini_batch_spec mini_batch_of(const plan_node& plan) {
+  return {plan.traits.mini_batch_rows, plan.traits.mini_batch_latency_ms};
+}
+
 graph::row_type_ptr shared(const logical_type& type) {
   return std::make_shared<const logical_type>(type);
 }
@@ -40,6 +49,11 @@ std::optional<translated_job> job_translator::translate(const std::vector<plan_n
   bool is_sound = true;
   for (const auto& each : sinks)
     is_sound &= add_sink(each);
+  for (const auto& each : sinks)
+    if (!has_end_)
+      for (auto& told : find_lasting_state(each))
+        if (std::find(out_.warnings.begin(), out_.warnings.end(), told) == out_.warnings.end())
+          out_.warnings.push_back(std::move(told));
   return is_sound ? std::optional(std::move(out_)) : std::nullopt;
 }
 

@@ -21,12 +21,12 @@ struct shown_rows {
 
 struct translated_job {
   graph::pipeline program;
-  std::optional<shown_rows> shown; ///< of a query; nothing for INSERTs
+  std::optional<shown_rows> shown;   ///< of a query; nothing for INSERTs
+  std::vector<std::string> warnings; ///< what is to be said of a job that runs
 };
 
 struct translation_settings {
   std::string time_zone = "UTC";    ///< of the session
-  std::int64_t state_ttl_ms = 0;    ///< of groups; 0: they are kept for ever
   std::int64_t idle_timeout_ms = 0; ///< of sources with watermarks; 0: never idle
 };
 

@@ -16,6 +16,24 @@ std::vector<graph::group_aggregate_call> calls_of(const std::vector<aggregate_it
   return out;
 }
 
+std::int32_t job_translator::add_local_phase(std::int32_t input, logical_type& type,
+                                             graph::group_aggregate_spec& global,
+                                             const logical_type& results) {
+  auto local = global;
+  local.phase = graph::aggregate_phase::local;
+  local.state_ttl_ms = 0;
+  local.other_end = results;
+  global.phase = graph::aggregate_phase::global;
+  global.other_end = type;
+  std::vector<logical_type::field> sums;
+  for (const auto column : global.key_columns)
+    sums.push_back(type.fields()[static_cast<std::size_t>(column)]);
+  global.key_columns = numbers(first_numbers(sums.size()));
+  sums.push_back({"$sums", logical_type::bytes().not_null(), {}});
+  type = logical_type::row(std::move(sums)).not_null();
+  return add("local aggregate", std::move(local), {input}, type);
+}
+
 maybe_index job_translator::make(const aggregate_node& node, const plan_node& plan) {
   const auto& input = plan.inputs[0];
   auto below = visit(input);
@@ -25,7 +43,8 @@ maybe_index job_translator::make(const aggregate_node& node, const plan_node& pl
   spec.calls = calls_of(node.items);
   spec.input_retracts = find_updating(input) != nullptr;
   spec.emits_update_before = needs_before_;
-  spec.state_ttl_ms = settings_.state_ttl_ms;
+  spec.state_ttl_ms = ttl_of(plan);
+  spec.mini_batch = mini_batch_of(plan);
   auto keyed_type = input.row_type();
   const bool is_global = node.key_count == 0;
   if (is_global) {
@@ -38,9 +57,13 @@ maybe_index job_translator::make(const aggregate_node& node, const plan_node& pl
   auto all = plan.row_type().fields();
   if (is_global)
     all.insert(all.begin(), keyed_type.fields().back());
+  const auto results = logical_type::row(std::move(all)).not_null();
+  if (plan.traits.split_column)
+    below = add_split(*below, keyed_type, spec, results, plan);
+  if (plan.traits.is_two_phase)
+    below = add_local_phase(*below, keyed_type, spec, results);
   const auto keyed = partition(*below, keyed_type, spec.key_columns);
-  const auto made = add("group aggregate", std::move(spec), {keyed},
-                        logical_type::row(std::move(all)).not_null());
+  const auto made = add("group aggregate", std::move(spec), {keyed}, results);
   if (!is_global)
     return made;
   out_.program.at(made).parallelism = 1;

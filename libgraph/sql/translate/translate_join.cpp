@@ -1,4 +1,5 @@
 #include "libgraph/sql/optimize/changelog.hpp"
+#include "libgraph/sql/optimize/upsert_key.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 #include "libactors/base/assert.hpp"
 
@@ -38,7 +39,28 @@ graph::operator_spec timed(graph::join_spec spec, const join_node& node) {
                                 node.time->most_ms};
 }
 
+constexpr auto bucket_name = "$bucket";
+
 } // namespace
+
+/// Changes of one row must meet: they go by what names it, else by the whole row.
+std::int32_t job_translator::add_buckets(std::int32_t input, logical_type& type,
+                                         const join_spread& spread, std::size_t side,
+                                         const plan_node& plan) {
+  graph::salt_spec spec;
+  spec.buckets = static_cast<std::int32_t>(spread.buckets);
+  spec.is_in_each = side == spread.small_side;
+  if (!spec.is_in_each) {
+    auto columns = find_updating(plan) == nullptr ? std::nullopt : find_upsert_key(plan);
+    if (!columns || columns->empty())
+      columns = first_numbers(type.child_count());
+    spec.columns = numbers(*columns);
+  }
+  auto fields = type.fields();
+  fields.push_back({bucket_name, logical_type::integer().not_null(), {}});
+  type = logical_type::row(std::move(fields)).not_null();
+  return add(spec.is_in_each ? "to each bucket" : "to a bucket", std::move(spec), {input}, type);
+}
 
 maybe_index job_translator::make(const join_node& node, const plan_node& plan) {
   HEADRACE_ASSERT(node.keys.has_value(), "keys of joins are formed by the optimizer");
@@ -46,17 +68,19 @@ maybe_index job_translator::make(const join_node& node, const plan_node& plan) {
   graph::join_spec spec;
   spec.kind = kind_of(node.kind);
   spec.time_zone = settings_.time_zone;
+  spec.mini_batch = mini_batch_of(plan);
   for (const auto& each : *node.keys) {
     spec.left.key_columns.push_back(static_cast<std::int32_t>(each.left));
     spec.right.key_columns.push_back(static_cast<std::int32_t>(each.right));
     spec.null_safe.push_back(each.is_null_safe ? 1 : 0);
   }
-  const bool is_global = node.keys->empty();
+  // One constant key brings all rows together; a bucket spreads those of one key.
+  const bool has_further_key = node.keys->empty() || node.spread;
   const auto left = plan.inputs[0].columns.size();
   bool is_sound = below[0] && below[1];
   if (node.condition) {
     auto over = *node.condition;
-    if (is_global) // behind the left columns stands a constant
+    if (has_further_key) // behind the left columns
       visit_columns(over,
                     [&](bound_column& column) { column.index += column.index >= left ? 1 : 0; });
     auto condition = expression_of(over);
@@ -74,32 +98,34 @@ maybe_index job_translator::make(const join_node& node, const plan_node& plan) {
   for (std::size_t i = 0; i < 2; ++i) {
     auto& side = i == 0 ? spec.left : spec.right;
     side.retracts = find_updating(plan.inputs[i]) != nullptr;
-    side.state_ttl_ms = node.time ? 0 : settings_.state_ttl_ms;
+    side.state_ttl_ms = ttl_of(plan, i);
     auto type = plan.inputs[i].row_type();
     auto input = *below[i];
-    if (is_global) {
-      // One constant key brings all rows together.
-      side.key_columns = {static_cast<std::int32_t>(type.child_count())};
-      input = add_constant(input, type);
+    if (has_further_key) {
+      side.key_columns.push_back(static_cast<std::int32_t>(type.child_count()));
+      input = node.spread ? add_buckets(input, type, *node.spread, i, plan.inputs[i])
+                          : add_constant(input, type);
     }
+    const bool is_global = has_further_key && !node.spread;
     inputs.push_back(
         partition(input, type, is_global ? std::vector<std::int32_t>() : side.key_columns));
-    if (is_global && i == 0) {
-      spec.null_safe = {1};
+    if (has_further_key && i == 0) {
+      spec.null_safe.push_back(1);
       all.insert(all.begin() + static_cast<std::ptrdiff_t>(left), type.fields().back());
-    } else if (is_global && !is_left_alone) {
+    } else if (has_further_key && !is_left_alone) {
       all.push_back(type.fields().back());
     }
   }
-  if (!is_global)
+  if (!has_further_key)
     return add(name_of(node), timed(std::move(spec), node), std::move(inputs), plan.row_type());
-  // A missing row has no constant either.
+  // A missing row has none of it either.
   for (auto& each : all)
-    if (each.name == "$all")
+    if (each.name == "$all" || each.name == bucket_name)
       each.type = each.type.nullable();
   const auto made = add(name_of(node), timed(std::move(spec), node), std::move(inputs),
                         logical_type::row(std::move(all)).not_null());
-  out_.program.at(made).parallelism = 1;
+  if (!node.spread)
+    out_.program.at(made).parallelism = 1;
   for (auto& each : kept)
     each += each >= left ? 1 : 0;
   return add("project", graph::project_spec{numbers(kept)}, {made}, plan.row_type());

@@ -54,6 +54,7 @@ maybe_index job_translator::make(const over_node& node, const plan_node& plan) {
   spec.is_rows = node.is_rows;
   spec.preceding = node.preceding.value_or(-1);
   spec.calls = calls_of(node.items);
+  spec.state_ttl_ms = ttl_of(plan);
   spec.key_columns = numbers(node.partition);
   auto type = input.row_type();
   const auto keyed = add_keyed(*below, type, spec.key_columns);

@@ -42,10 +42,10 @@ maybe_index job_translator::add_rank(const rank_node& node, const plan_node& pla
   spec.prefers_latest = node.prefers_latest;
   spec.outputs_rank = node.outputs_rank;
   spec.emits_update_before = needs_before_;
-  spec.state_ttl_ms = settings_.state_ttl_ms;
+  spec.state_ttl_ms = ttl_of(plan);
+  spec.mini_batch = mini_batch_of(plan);
   if (node.window_end) {
     spec.window_end_column = static_cast<std::int32_t>(*node.window_end);
-    spec.state_ttl_ms = 0;
     if (node.is_zoned)
       spec.time_zone = settings_.time_zone;
   }

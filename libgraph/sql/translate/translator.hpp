@@ -18,6 +18,9 @@ std::vector<std::int32_t> numbers(const std::vector<std::size_t>& from);
 /// 0, 1, … as many as `count`.
 std::vector<std::size_t> first_numbers(std::size_t count);
 graph::row_type_ptr shared(const logical_type& type);
+/// How long an operator keeps what it has of an input; 0: for ever.
+std::int64_t ttl_of(const plan_node& plan, std::size_t input = 0);
+graph::mini_batch_spec mini_batch_of(const plan_node& plan);
 std::vector<graph::group_aggregate_call> calls_of(const std::vector<aggregate_item>& items);
 /// The option 'connector' is its name, the rest its options.
 graph::connector_spec connector_of(const graph::object_options& options);
@@ -59,6 +62,13 @@ private:
   // --- rows (translate_calc.cpp, translate_set.cpp)
   maybe_index make(const calc_node& node, const plan_node& plan);
   std::optional<graph::expression> expression_of(const bound_expression& from);
+  /// Adds what sums up rows of `type` before the exchange, which is then that of the sums.
+  std::int32_t add_local_phase(std::int32_t input, logical_type& type,
+                               graph::group_aggregate_spec& global, const logical_type& results);
+  /// Adds an aggregate by the keys and buckets of a DISTINCT column, over whose rows, then of
+  /// `type`, `rest` sums up.
+  std::int32_t add_split(std::int32_t input, logical_type& type, graph::group_aggregate_spec& rest,
+                         const logical_type& results, const plan_node& plan);
   /// Adds a column that is the same in all rows.
   std::int32_t add_constant(std::int32_t input, logical_type& type);
   maybe_index make(const set_node& node, const plan_node& plan);
@@ -98,6 +108,9 @@ private:
                           const window_aggregate_node& node, const plan_node& plan);
 
   // --- joins (translate_join.cpp)
+  /// Adds a bucket behind the rows of a side.
+  std::int32_t add_buckets(std::int32_t input, logical_type& type, const join_spread& spread,
+                           std::size_t side, const plan_node& plan);
   maybe_index make(const join_node& node, const plan_node& plan);
   maybe_index make(const lookup_join_node& node, const plan_node& plan);
 

@@ -1,0 +1,242 @@
+#include "libgraph/sql/translate/job_translator.hpp"
+
+#include "test/libgraph/sql/testing_session.hpp"
+#include "libgraph/connector/abilities.hpp"
+#include "libgraph/connector/sink.hpp"
+#include "libgraph/connector/source.hpp"
+#include "libgraph/stream_graph/job_graph_builder.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace headrace::sql {
+namespace {
+
+using graph::aggregate_phase;
+
+/// Rows that never come.
+class idle_source final : public graph::source {
+public:
+  idle_source(graph::row_type_ptr type, graph::boundedness bounds)
+      : type_(std::move(type)), bounds_(bounds) {}
+  graph::boundedness bounds() const override { return bounds_; }
+  graph::row_type_ptr row_type() const override { return type_; }
+  result<std::unique_ptr<graph::split_enumerator>>
+  create_enumerator(graph::enumerator_context&, std::optional<byte_string>) const override {
+    return error(errc::unknown_connector, "it is not run");
+  }
+  result<std::unique_ptr<graph::split_reader>> create_reader(graph::reader_context) const override {
+    return error(errc::unknown_connector, "it is not run");
+  }
+
+private:
+  graph::row_type_ptr type_;
+  graph::boundedness bounds_;
+};
+
+class open_sink final : public graph::sink, public graph::changelog_sink {
+public:
+  result<std::unique_ptr<graph::sink_writer>>
+  create_writer(graph::writer_context, std::vector<byte_string>) const override {
+    return error(errc::unknown_connector, "it is not run");
+  }
+  result<std::unique_ptr<graph::committer>> create_committer(graph::writer_context) const override {
+    return std::unique_ptr<graph::committer>();
+  }
+  bool takes_changes() const override { return true; }
+};
+
+graph::connector_registry connectors_of(graph::boundedness bounds) {
+  graph::connector_registry out;
+  out.add_source("values",
+                 [bounds](const graph::connector_registry&, const graph::option_map&,
+                          graph::row_type_ptr type) -> result<std::unique_ptr<graph::source>> {
+                   return std::unique_ptr<graph::source>(
+                       std::make_unique<idle_source>(std::move(type), bounds));
+                 });
+  for (const auto* name : {"void", "collect"})
+    out.add_sink(name,
+                 [](const graph::connector_registry&, const graph::option_map&,
+                    graph::row_type_ptr) -> result<std::unique_ptr<graph::sink>> {
+                   return std::unique_ptr<graph::sink>(std::make_unique<open_sink>());
+                 });
+  return out;
+}
+
+/// The job of a query: its graph is built and checked.
+class translated {
+public:
+  explicit translated(testing_session& session, const std::string& query,
+                      graph::boundedness bounds = graph::boundedness::bounded) {
+    CAPTURE(query);
+    const auto steps = session.run(query);
+    std::vector<diagnostic> findings;
+    auto made = translate(std::get<planned_job>(steps.back()), connectors_of(bounds), findings);
+    REQUIRE(findings.empty());
+    REQUIRE(made);
+    warnings = made->warnings;
+    auto job = graph::build_job_graph(made->program, 4);
+    CAPTURE(job ? std::string() : job.error().message);
+    REQUIRE(job);
+    for (const auto& vertex : job->vertices)
+      for (const auto& node : vertex.operators) {
+        nodes.push_back(node);
+        parallelism.push_back(vertex.parallelism);
+      }
+  }
+  template <class Spec>
+  std::vector<Spec> all() const {
+    std::vector<Spec> out;
+    for (const auto& each : nodes)
+      if (const auto* found = std::get_if<Spec>(&each.spec))
+        out.push_back(*found);
+    return out;
+  }
+  std::int32_t parallelism_of(const std::string& name) const {
+    for (std::size_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i].name == name)
+        return parallelism[i];
+    return 0;
+  }
+
+  std::vector<graph::operator_node> nodes;
+  std::vector<std::int32_t> parallelism;
+  std::vector<std::string> warnings;
+};
+
+constexpr auto gathers = "SET table.exec.mini-batch.enabled = true;"
+                         "SET table.exec.mini-batch.allow-latency = 5 s;"
+                         "SET table.exec.mini-batch.size = 1000;";
+constexpr auto two_phase = "SET table.optimizer.agg-phase-strategy = TWO_PHASE";
+
+} // namespace
+
+TEST_SUITE("graph/sql/translate/job_translator") {
+
+TEST_CASE("an aggregate in two phases has a local one before the exchange") {
+  testing_session session;
+  session.run(two_phase);
+
+  const translated keyed(session, "SELECT b, COUNT(*), SUM(a), AVG(d) FROM t GROUP BY b");
+  const auto phases = keyed.all<graph::group_aggregate_spec>();
+  REQUIRE(phases.size() == 2);
+  CHECK(phases[0].phase == aggregate_phase::local);
+  CHECK(phases[1].phase == aggregate_phase::global);
+  CHECK(phases[1].key_columns == std::vector<std::int32_t>{0});
+  const auto global = std::find_if(keyed.nodes.begin(), keyed.nodes.end(),
+                                   [](const auto& each) { return each.name == "group aggregate"; });
+  CHECK(phases[0].other_end == global->output_type);
+
+  const translated whole(session, "SELECT COUNT(*), MAX(a) FROM t");
+  CHECK(whole.all<graph::group_aggregate_spec>().size() == 2);
+  CHECK(whole.parallelism_of("local aggregate") == 4);
+  CHECK(whole.parallelism_of("group aggregate") == 1);
+
+  const translated other(session, "SELECT b, LISTAGG(s) FROM t GROUP BY b");
+  REQUIRE(other.all<graph::group_aggregate_spec>().size() == 1);
+  CHECK(other.all<graph::group_aggregate_spec>()[0].phase == aggregate_phase::single);
+}
+
+TEST_CASE("mini-batches and times to live reach the operators") {
+  testing_session session;
+  session.run(gathers);
+  session.run("SET table.exec.state.ttl = 7 s");
+  const graph::mini_batch_spec gathered{1000, 5000};
+
+  const translated job(session, "SELECT t.a, COUNT(*) FROM t JOIN u ON t.b = u.b GROUP BY t.a");
+  for (const auto& each : job.all<graph::group_aggregate_spec>()) {
+    CHECK(each.mini_batch == gathered);
+    CHECK(each.state_ttl_ms == (each.phase == aggregate_phase::local ? 0 : 7000));
+  }
+  REQUIRE(job.all<graph::join_spec>().size() == 1);
+  CHECK(job.all<graph::join_spec>()[0].mini_batch == gathered);
+  CHECK(job.all<graph::join_spec>()[0].right.state_ttl_ms == 7000);
+
+  const translated hinted(session, "SELECT /*+ STATE_TTL('u' = '1 s') */ t.a FROM t JOIN u ON "
+                                   "t.b = u.b");
+  CHECK(hinted.all<graph::join_spec>()[0].left.state_ttl_ms == 7000);
+  CHECK(hinted.all<graph::join_spec>()[0].right.state_ttl_ms == 1000);
+
+  const translated over(session,
+                        "SELECT SUM(price) OVER (PARTITION BY auction ORDER BY rt) FROM bid");
+  CHECK(over.all<graph::over_spec>()[0].state_ttl_ms == 7000);
+}
+
+TEST_CASE("rows of a join are spread by a further key") {
+  testing_session session;
+  for (const auto* query :
+       {"SELECT /*+ BROADCAST(u) */ t.a, u.c FROM t JOIN u ON t.b = u.b AND t.a < u.e",
+        "SELECT /*+ BROADCAST(u) */ t.a, u.c FROM t LEFT JOIN u ON t.b = u.b",
+        "SELECT /*+ BROADCAST(t) */ t.a, u.c FROM t RIGHT JOIN u ON t.b = u.b",
+        "SELECT /*+ BROADCAST(u) */ a FROM t WHERE b IN (SELECT b FROM u)",
+        "SELECT /*+ BROADCAST(u) */ t.a, u.c FROM t JOIN u ON t.a < u.b",
+        "SELECT /*+ SKEW('table' = 't', 'column' = 'b') */ t.a, u.c FROM t JOIN u ON t.b = u.b"}) {
+    CAPTURE(query);
+    const translated job(session, query);
+    const auto salts = job.all<graph::salt_spec>();
+    REQUIRE(salts.size() == 2);
+    CHECK(salts[0].is_in_each != salts[1].is_in_each);
+    CHECK(salts[0].buckets == salts[1].buckets);
+    CHECK(job.parallelism_of("join") == 4);
+  }
+}
+
+TEST_CASE("updated rows are dealt out by what names them") {
+  testing_session session;
+  const translated job(
+      session, "SELECT /*+ BROADCAST(u) */ x.s, x.b, u.c FROM (SELECT s, b, COUNT(*) AS n FROM t "
+               "GROUP BY s, b) AS x JOIN u ON x.n = u.b");
+
+  const auto salts = job.all<graph::salt_spec>();
+  const auto dealt =
+      std::find_if(salts.begin(), salts.end(), [](const auto& each) { return !each.is_in_each; });
+  REQUIRE(dealt != salts.end());
+  CHECK(dealt->columns.size() == 2);
+}
+
+TEST_CASE("DISTINCT by value first has an aggregate by buckets below the one by keys") {
+  testing_session session;
+  session.run("SET table.optimizer.distinct-agg.split.enabled = true;"
+              "SET table.optimizer.distinct-agg.split.bucket-num = 8");
+
+  const translated job(session,
+                       "SELECT b, COUNT(DISTINCT a), SUM(d), MAX(s), COUNT(*) FROM t GROUP "
+                       "BY b");
+  REQUIRE(job.all<graph::salt_spec>().size() == 1);
+  CHECK(job.all<graph::salt_spec>()[0].buckets == 8);
+  const auto steps = job.all<graph::group_aggregate_spec>();
+  REQUIRE(steps.size() == 2);
+  CHECK(steps[0].calls[0].is_distinct);
+  CHECK(steps[0].key_columns.size() == 2);
+  CHECK(steps[1].input_retracts);
+  std::vector<std::string> sums;
+  for (const auto& each : steps[1].calls)
+    sums.push_back(each.function);
+  CHECK(sums == std::vector<std::string>{"SUM", "SUM", "MAX", "SUM"});
+
+  const translated whole(session, "SELECT COUNT(DISTINCT a) FROM t");
+  CHECK(whole.parallelism_of("group aggregate by value") == 4);
+  CHECK(whole.parallelism_of("group aggregate") == 1);
+}
+
+TEST_CASE("state that is kept for ever is warned of where input does not end") {
+  testing_session session;
+  const auto* query = "SELECT b, COUNT(*) FROM t GROUP BY b";
+
+  CHECK(translated(session, query).warnings.empty());
+  CHECK(
+      translated(session, query, graph::boundedness::unbounded).warnings ==
+      std::vector<std::string>{"GroupAggregate(groupBy=[b]) keeps a group for each value of b for "
+                               "ever; bound it by table.exec.state.ttl, or the hint STATE_TTL"});
+  session.run("SET table.exec.state.ttl = 1 h");
+  CHECK(translated(session, query, graph::boundedness::unbounded).warnings.empty());
+}
+
+} // TEST_SUITE("graph/sql/translate/job_translator")
+
+} // namespace headrace::sql
