@@ -2,11 +2,13 @@
 """Asks random questions over random tables of Headrace and of sqlite3, and compares the rows.
 
     differential.py HEADRACE [--queries N] [--seed S] [--parallelism P] [--checkpoints]
-                    [--rocksdb] [--all-ways]
+                    [--mini-batch ROWS] [--two-phase] [--split] [--rocksdb] [--all-ways]
 
-With --checkpoints state lies in RocksDB, and unaligned checkpoints are taken all the time; with
---all-ways each query is asked on both state backends. The seed is printed, so that a failure can be
-repeated; a failing query is printed with its tables. To have more kinds of queries asked, add a function to QUERIES: it is given the dice and gives SQL that means the same to both (texts,
+With --checkpoints state lies in RocksDB, and unaligned checkpoints are taken all the time. --mini-batch
+gathers so many rows, --two-phase sums up before the exchange, --split computes DISTINCT by value first;
+with --all-ways each query is asked plainly, and with several of these together. The seed is printed, so
+that a failure can be repeated; a failing query is printed with its tables. To have more kinds of queries
+asked, add a function to QUERIES: it is given the dice and gives SQL that means the same to both (texts,
 integers and comparisons do; averages, divisions and empty sums do not), or a pair of SQL for each.
 
 Windows stand in sqlite3 as the arithmetic that Flink documents: a row is in [start, start + size) of
@@ -363,7 +365,17 @@ def ask_sqlite(tables, queries):
     ]
 
 
+def gathering(rows):
+    return [
+        "table.exec.mini-batch.enabled=true",
+        "table.exec.mini-batch.allow-latency=1h",
+        f"table.exec.mini-batch.size={rows}",
+    ]
+
+
 ROCKSDB = ["state.backend.type=rocksdb"]
+TWO_PHASE = ["table.optimizer.agg-phase-strategy=TWO_PHASE"]
+SPLIT = ["table.optimizer.distinct-agg.split.enabled=true", "table.optimizer.distinct-agg.split.bucket-num=7"]
 
 
 def checkpointing(directory):
@@ -374,11 +386,21 @@ def checkpointing(directory):
     ]
 
 
-def ways(arguments):
+def ways(arguments, dice):
     """The settings that each query is asked with."""
-    if arguments.all_ways:
-        return [[], ROCKSDB]
-    return [ROCKSDB if arguments.rocksdb else []]
+    asked = []
+    if arguments.rocksdb:
+        asked += ROCKSDB
+    if arguments.two_phase:
+        asked += TWO_PHASE
+    if arguments.split:
+        asked += SPLIT
+    if arguments.mini_batch:
+        asked += gathering(arguments.mini_batch)
+    if not arguments.all_ways:
+        return [asked]
+    few = gathering(dice.choice([1, 2, 3, 5]))
+    return [[], few, TWO_PHASE, few + ROCKSDB + SPLIT, gathering(1000) + TWO_PHASE]
 
 
 def ask_headrace(headrace, tables, queries, arguments, way, directory):
@@ -434,7 +456,8 @@ def main():
     arguments.add_argument("--seed", type=int, default=int(time.time()))
     arguments.add_argument("--parallelism", type=int, default=2)
     arguments.add_argument("--checkpoints", action="store_true")
-    for each in ["--rocksdb", "--all-ways"]:
+    arguments.add_argument("--mini-batch", type=int, default=0)
+    for each in ["--two-phase", "--split", "--rocksdb", "--all-ways"]:
         arguments.add_argument(each, action="store_true")
     arguments = arguments.parse_args()
     print(f"seed {arguments.seed}")
@@ -448,7 +471,7 @@ def main():
         pairs = [each if isinstance(each, tuple) else (each, each) for each in queries]
         queries = [ours for ours, _ in pairs]
         wanted = ask_sqlite(tables, [theirs for _, theirs in pairs])
-        for way in ways(arguments):
+        for way in ways(arguments, dice):
             with tempfile.TemporaryDirectory() as directory:
                 got = ask_headrace(arguments.headrace, tables, queries, arguments, way, directory)
             if len(got) != len(queries):

@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.configuration.DeploymentOptions;
@@ -100,10 +102,18 @@ public final class FlinkOracle {
     return out.toString();
   }
 
+  /** What Flink's clients do of SET themselves. */
+  private static final Pattern SETTING = Pattern.compile("\\s*SET\\s+'([^']*)'\\s*=\\s*'([^']*)'\\s*");
+
   private static List<String[]> run(TableEnvironment session, String sql, boolean asChanges)
       throws Exception {
-    TableResult ended = session.executeSql(sql);
     List<String[]> rows = new ArrayList<>();
+    Matcher setting = SETTING.matcher(sql);
+    if (setting.matches()) {
+      session.getConfig().set(setting.group(1), setting.group(2));
+      return rows;
+    }
+    TableResult ended = session.executeSql(sql);
     if (!(ended instanceof TableResultInternal)) {
       return rows;
     }

@@ -3,11 +3,12 @@
 those of the pattern queries with what Flink has said of these (patterns.py).
 
     run_nexmark.py HEADRACE                     what each build checks
-    run_nexmark.py HEADRACE --full DIRECTORY    more events, both state backends: plainly, with a
-                                                task manager killed in the middle, with a savepoint in
-                                                the middle, restored on the other backend at twice the
-                                                parallelism; goes on where it was when run again
-                   [--ways WORD,…]              of these only some: plain, killed, moved
+    run_nexmark.py HEADRACE --full DIRECTORY    more events, both state backends: plainly, with
+                                                mini-batches, with a task manager killed in the middle,
+                                                with a savepoint in the middle, restored on the other
+                                                backend at twice the parallelism; goes on where it was
+                                                when run again
+                   [--ways WORD,…]              of these only some: plain, gathered, killed, moved
 
 Exit code: 0 all results are equal, 1 some are not.
 """
@@ -276,7 +277,9 @@ def compare_csv(headrace, directory, database, failures):
         run_and_compare(headrace, database, query, data, failures, "over CSV", "-p", "2")
 
 
-WAYS = ("plain", "killed", "moved")
+WAYS = ("plain", "gathered", "killed", "moved")
+GATHERING = ("-D", "table.exec.mini-batch.enabled=true", "-D", "table.exec.mini-batch.allow-latency=100ms",
+             "-D", "table.exec.mini-batch.size=500")
 
 
 def full(headrace, directory, events, ways):
@@ -314,6 +317,7 @@ def compare_on_cluster(headrace, directory, database, query, data, backend, way,
         words = [headrace, "run", script, "-q", "--target", cluster.target,
                  "-D", "execution.checkpointing.interval=200ms",
                  "-D", f"execution.checkpointing.dir={place}/checkpoints"]
+        words += GATHERING if way in ("gathered", "moved") else ()
         running = subprocess.Popen([*words, "-p", "2", "-D", f"state.backend.type={backend}"],
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if way in ("killed", "moved"):
