@@ -161,7 +161,7 @@ void source_coordinator_endpoint::reset_readers(const readers_reset& what) {
     std::erase_if(early_, [&](const auto& said) { return said.attempt.subtask == subtask; });
     std::erase_if(held_back_, [&](const auto& held) { return held.first == subtask; });
     auto back = tracker_.take_back(subtask, what.restored);
-    if (!back.empty() && enumerator_ != nullptr)
+    if (enumerator_ != nullptr)
       call([&] { return enumerator_->add_splits_back(std::move(back), subtask); });
   }
 }

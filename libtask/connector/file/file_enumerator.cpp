@@ -1,6 +1,7 @@
 #include "libtask/connector/file/file_enumerator.hpp"
 
 #include "libtask/connector/file/input_files.hpp"
+#include "libtask/connector/file/written_order.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,36 +28,6 @@ status refuse_compressed(const std::vector<file_info>& files) {
   return {};
 }
 
-/// "part-2" before "part-10": numbers in names count as such.
-bool is_before(std::string_view left, std::string_view right) {
-  const auto is_digit = [](char letter) { return letter >= '0' && letter <= '9'; };
-  const auto take_number = [&](std::string_view& from) {
-    const auto begin = std::min(from.find_first_not_of('0'), from.size());
-    auto end = begin;
-    while (end < from.size() && is_digit(from[end]))
-      ++end;
-    const auto out = from.substr(begin, end - begin);
-    from.remove_prefix(end);
-    return out;
-  };
-  while (!left.empty() && !right.empty()) {
-    if (is_digit(left.front()) && is_digit(right.front())) {
-      const auto one = take_number(left);
-      const auto other = take_number(right);
-      if (one.size() != other.size())
-        return one.size() < other.size();
-      if (one != other)
-        return one < other;
-    } else if (left.front() != right.front()) {
-      return left.front() < right.front();
-    } else {
-      left.remove_prefix(1);
-      right.remove_prefix(1);
-    }
-  }
-  return left.size() < right.size();
-}
-
 result<std::vector<graph::source_split>> discover(file_system& files, const file_input& input,
                                                   std::int32_t readers) {
   // Who watches may be there before the first file.
@@ -65,9 +36,7 @@ result<std::vector<graph::source_split>> discover(file_system& files, const file
   HEADRACE_TRY(auto found, find_input_files(files, input.path, input.recursive, none));
   HEADRACE_CHECK(refuse_compressed(found));
   if (input.assignment == split_assignment::in_order)
-    std::stable_sort(found.begin(), found.end(), [](const file_info& left, const file_info& right) {
-      return is_before(left.path, right.path);
-    });
+    found = in_written_order(std::move(found));
   const auto split_bytes = input.split_bytes.value_or(derived_split_bytes(found, readers));
   std::vector<graph::source_split> out;
   for (const auto& split : cut_into_splits(found, split_bytes, input.splittable))
@@ -133,63 +102,108 @@ status file_enumerator::on_discovered(result<std::vector<graph::source_split>> d
   }
   seen_paths_.merge(arrived);
   discovered_ = true;
-  const auto readers = is_on_request() ? std::vector<std::int32_t>(waiting_.begin(), waiting_.end())
-                                       : context_.registered_readers();
-  for (const auto reader : readers)
-    assign_to(reader);
+  if (input_.assignment == split_assignment::fixed) {
+    for (const auto reader : context_.registered_readers())
+      assign_to(reader);
+  } else {
+    serve_waiting();
+  }
   return {};
 }
 
 status file_enumerator::add_reader(std::int32_t reader) {
-  if (!is_on_request() && discovered_)
-    assign_to(reader);
+  if (input_.assignment == split_assignment::fixed) {
+    if (discovered_)
+      assign_to(reader);
+  } else {
+    std::erase(waiting_, reader); // a new attempt, which has yet to ask
+    ended_.erase(reader);
+  }
   return {};
 }
 
 status file_enumerator::handle_split_request(std::int32_t reader) {
-  if (discovered_)
-    assign_to(reader);
-  else
-    waiting_.insert(reader);
+  if (input_.assignment == split_assignment::fixed) {
+    if (discovered_)
+      assign_to(reader);
+    return {};
+  }
+  std::erase(waiting_, reader);
+  waiting_.push_back(reader);
+  serve_waiting();
   return {};
 }
 
-void file_enumerator::assign_to(std::int32_t reader) {
-  waiting_.erase(reader);
-  auto splits = take_for(reader);
-  const bool gave = !splits.empty();
-  if (gave)
-    context_.assign(reader, std::move(splits));
-  const bool has_all = !is_on_request() || !gave;
-  if (!has_all)
+void file_enumerator::serve_waiting() {
+  if (!discovered_)
     return;
+  if (input_.assignment == split_assignment::in_order) {
+    serve_in_order();
+    return;
+  }
+  while (!waiting_.empty() && !unassigned_.empty()) {
+    const auto reader = waiting_.front();
+    waiting_.pop_front();
+    context_.assign(reader, take_shared());
+  }
   if (is_finite())
-    context_.no_more_splits(reader);
-  else
-    waiting_.insert(reader);
+    end_waiting();
 }
 
-std::vector<graph::source_split> file_enumerator::take_for(std::int32_t reader) {
-  std::vector<graph::source_split> out;
-  if (is_on_request()) {
-    // Of many small ones several, and fewer towards the end, so that no reader is left with more.
-    const auto readers = static_cast<std::size_t>(std::max(context_.reader_count(), 1));
-    const auto share = std::min(unassigned_.size() / (2 * readers), input_.splits_at_once_max);
-    for (std::uint64_t bytes = 0;
-         !unassigned_.empty() && (out.empty() || out.size() < share) && bytes < bytes_at_once;) {
-      out.push_back(std::move(unassigned_.front().split));
-      unassigned_.pop_front();
-      bytes += bytes_of(out.back());
-    }
-    return out;
+void file_enumerator::serve_in_order() {
+  const auto readers = static_cast<std::size_t>(std::max(context_.reader_count(), 1));
+  if (waiting_.empty() || waiting_.size() + ended_.size() < readers)
+    return; // one that was restored may still read
+  if (!unassigned_.empty()) {
+    const auto first = std::min_element(waiting_.begin(), waiting_.end());
+    const auto reader = *first;
+    waiting_.erase(first);
+    std::vector<graph::source_split> next;
+    next.push_back(std::move(unassigned_.front().split));
+    unassigned_.pop_front();
+    context_.assign(reader, std::move(next));
   }
+  if (is_finite())
+    end_waiting();
+}
+
+void file_enumerator::end_waiting() {
+  for (const auto reader : std::exchange(waiting_, {})) {
+    context_.no_more_splits(reader);
+    ended_.insert(reader);
+  }
+}
+
+/// Static assignment.
+void file_enumerator::assign_to(std::int32_t reader) {
+  auto splits = take_own(reader);
+  if (!splits.empty())
+    context_.assign(reader, std::move(splits));
+  if (is_finite())
+    context_.no_more_splits(reader);
+}
+
+std::vector<graph::source_split> file_enumerator::take_shared() {
+  // Of many small ones several, and fewer towards the end, so that no reader is left with more.
+  std::vector<graph::source_split> out;
+  const auto readers = static_cast<std::size_t>(std::max(context_.reader_count(), 1));
+  const auto share = std::min(unassigned_.size() / (2 * readers), input_.splits_at_once_max);
+  for (std::uint64_t bytes = 0;
+       !unassigned_.empty() && (out.empty() || out.size() < share) && bytes < bytes_at_once;) {
+    out.push_back(std::move(unassigned_.front().split));
+    unassigned_.pop_front();
+    bytes += bytes_of(out.back());
+  }
+  return out;
+}
+
+std::vector<graph::source_split> file_enumerator::take_own(std::int32_t reader) {
+  std::vector<graph::source_split> out;
   if (const auto own = returned_.extract(reader); !own.empty())
     out = std::move(own.mapped());
   const auto readers = static_cast<std::uint64_t>(std::max(context_.reader_count(), 1));
   const auto is_own = [&](const numbered_split& one) {
-    const auto whose =
-        input_.assignment == split_assignment::in_order ? std::uint64_t{0} : one.number % readers;
-    return whose == static_cast<std::uint64_t>(reader);
+    return one.number % readers == static_cast<std::uint64_t>(reader);
   };
   for (auto& one : unassigned_) {
     if (is_own(one))
@@ -201,18 +215,19 @@ std::vector<graph::source_split> file_enumerator::take_for(std::int32_t reader) 
 
 status file_enumerator::add_splits_back(std::vector<graph::source_split> splits,
                                         std::int32_t reader) {
-  waiting_.erase(reader);
-  if (!is_on_request()) {
+  if (input_.assignment == split_assignment::fixed) {
+    if (splits.empty())
+      return {};
     auto& own = returned_[reader];
     own.insert(own.end(), std::make_move_iterator(splits.begin()),
                std::make_move_iterator(splits.end()));
     return {};
   }
+  std::erase(waiting_, reader);
+  ended_.erase(reader);
   for (auto split = splits.rbegin(); split != splits.rend(); ++split)
     unassigned_.push_front({0, std::move(*split)});
-  // Readers that wait for new files take them at once.
-  while (!waiting_.empty() && !unassigned_.empty() && discovered_)
-    assign_to(*waiting_.begin());
+  serve_waiting(); // readers that wait for new files take them at once
   return {};
 }
 

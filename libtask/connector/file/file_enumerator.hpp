@@ -17,7 +17,8 @@ namespace headrace::task {
 enum class split_assignment : std::uint8_t {
   on_request, ///< the next split to whoever asks: work is shared
   fixed,      ///< split i to reader i modulo their number: the same each time
-  in_order,   ///< all to the first reader, in the order in which a sink wrote them
+  in_order,   ///< one file after the other, in the order in which sinks wrote them: none is given
+              ///< while another one is read
 };
 
 /// What a file source reads.
@@ -32,7 +33,8 @@ struct file_input {
   std::chrono::milliseconds monitor_interval{0}; ///< 0: what is there at the start, then the end
 };
 
-/// Finds the splits of a file source and hands them to the readers, in the order of their paths.
+/// Finds the splits of a file source and hands them to the readers: in the order of their
+/// paths, files of changes in that in which they were written.
 /// Lives in the source coordinator's turns; discovery alone runs on the executor.
 class file_enumerator final : public graph::split_enumerator {
 public:
@@ -56,9 +58,12 @@ private:
       : input_(std::move(input)), context_(context) {}
   status restore(byte_view state);
   status on_discovered(result<std::vector<graph::source_split>> discovered);
+  void serve_waiting();
+  void serve_in_order();
+  void end_waiting();
   void assign_to(std::int32_t reader);
-  std::vector<graph::source_split> take_for(std::int32_t reader);
-  bool is_on_request() const { return input_.assignment == split_assignment::on_request; }
+  std::vector<graph::source_split> take_shared();
+  std::vector<graph::source_split> take_own(std::int32_t reader);
   bool is_finite() const { return input_.monitor_interval.count() == 0; }
 
   file_input input_;
@@ -67,7 +72,8 @@ private:
   std::uint64_t next_number_ = 0;
   std::deque<numbered_split> unassigned_;                             ///< ascending numbers
   std::map<std::int32_t, std::vector<graph::source_split>> returned_; ///< fixed: whose they were
-  std::set<std::int32_t> waiting_;   ///< asked while nothing was there
+  std::deque<std::int32_t> waiting_; ///< asked and got nothing yet; who asked first comes first
+  std::set<std::int32_t> ended_;     ///< were told that nothing follows
   std::set<std::string> seen_paths_; ///< when files are watched for
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

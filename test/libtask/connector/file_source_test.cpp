@@ -6,6 +6,7 @@
 #include "libtask/connector/file/file_enumerator.hpp"
 #include "libtask/connector/file/file_reader.hpp"
 #include "libtask/connector/file/input_files.hpp"
+#include "libtask/connector/file/written_order.hpp"
 #include "libtask/connector/registration.hpp"
 
 #include <doctest/doctest.h>
@@ -44,6 +45,15 @@ const graph::connector_registry& registry() {
 
 std::unique_ptr<graph::source> make_source(graph::option_map options) {
   auto made = registry().create_source("file", options, line_type());
+  REQUIRE_MESSAGE(made.has_value(), (made ? "" : made.error().message));
+  return std::move(*made);
+}
+
+std::unique_ptr<graph::source> make_changes_source(const std::string& path) {
+  const auto type =
+      std::make_shared<const logical_type>(logical_type::row({{"n", logical_type::bigint(), ""}}));
+  auto made = registry().create_source(
+      "file", {{"path", path}, {"format", "changelog-json"}, {"source.split-size", "1"}}, type);
   REQUIRE_MESSAGE(made.has_value(), (made ? "" : made.error().message));
   return std::move(*made);
 }
@@ -526,26 +536,129 @@ TEST_CASE("a split's state that is no such thing is an error") {
     CHECK_FALSE(file_split::decode(whole.substr(0, size)));
 }
 
-TEST_CASE("files of changes go to one reader, in the order in which they were written") {
+TEST_CASE(
+    "files of changes are read one after the other, in the order in which they were written") {
   testing_file_system files;
   for (int i = 0; i < 12; ++i)
     files.put("/in/part-ab-0-" + std::to_string(i), "{}\n");
-  const auto type =
-      std::make_shared<const logical_type>(logical_type::row({{"n", logical_type::bigint(), ""}}));
-  auto source = registry().create_source(
-      "file", {{"path", "/in"}, {"format", "changelog-json"}, {"source.split-size", "1"}}, type);
-  REQUIRE_MESSAGE(source.has_value(), (source ? "" : source.error().message));
+  auto source = make_changes_source("/in");
   testing_enumerator_context context(files, 2);
-  auto enumerator = (*source)->create_enumerator(context, std::nullopt);
+  auto enumerator = source->create_enumerator(context, std::nullopt);
   REQUIRE((*enumerator)->start());
   context.registered = {0, 1};
   REQUIRE(context.discover());
-  CHECK(context.assigned[1].empty());
+  REQUIRE((*enumerator)->handle_split_request(1));
+  CHECK(context.assigned.empty()); // the other one may have something to finish
+  REQUIRE((*enumerator)->handle_split_request(0));
+  CHECK(context.finished == std::set<std::int32_t>{1});
+  for (int i = 0; i < 12; ++i) {
+    REQUIRE(context.assigned[0].size() == static_cast<std::size_t>(i) + 1);
+    CHECK(context.assigned[0].back().id == "/in/part-ab-0-" + std::to_string(i) + "@0");
+    REQUIRE((*enumerator)->handle_split_request(0));
+  }
   CHECK(context.finished == std::set<std::int32_t>{0, 1});
-  REQUIRE(context.assigned[0].size() == 12);
-  for (int i = 0; i < 12; ++i)
-    CHECK(context.assigned[0][static_cast<std::size_t>(i)].id ==
-          "/in/part-ab-0-" + std::to_string(i) + "@0");
+  CHECK(context.assigned[1].empty());
+}
+
+TEST_CASE("after a restart files of changes wait for the one that is still read") {
+  testing_file_system files;
+  for (const auto* path : {"/in/part-ab-0-0", "/in/part-ab-0-1", "/in/part-ab-0-2"})
+    files.put(path, "{}\n");
+  auto source = make_changes_source("/in");
+  testing_enumerator_context context(files, 1);
+  auto before = source->create_enumerator(context, std::nullopt);
+  REQUIRE((*before)->start());
+  REQUIRE(context.discover());
+  REQUIRE((*before)->handle_split_request(0));
+  const auto state = (*before)->snapshot(1); // the first file is being read
+  REQUIRE(state);
+
+  testing_enumerator_context later(files, 3); // rescaled: reader 2 has the first file
+  auto restored = source->create_enumerator(later, *state);
+  REQUIRE((*restored)->start());
+  for (const auto reader : {0, 1, 2})
+    REQUIRE((*restored)->add_reader(reader));
+  REQUIRE((*restored)->handle_split_request(1));
+  REQUIRE((*restored)->handle_split_request(0));
+  CHECK(later.assigned.empty());
+  REQUIRE((*restored)->handle_split_request(2));
+  REQUIRE(later.assigned[0].size() == 1);
+  CHECK(later.assigned[0][0].id == "/in/part-ab-0-1@0");
+
+  // All fail: the file comes back, and again nothing is given before all have asked.
+  const auto back = std::exchange(later.assigned, {});
+  REQUIRE((*restored)->add_splits_back(back.at(0), 0));
+  REQUIRE((*restored)->add_splits_back({}, 1));
+  REQUIRE((*restored)->add_splits_back({}, 2));
+  REQUIRE((*restored)->handle_split_request(0));
+  REQUIRE((*restored)->handle_split_request(1));
+  CHECK(later.assigned.empty());
+  REQUIRE((*restored)->handle_split_request(2));
+  CHECK(later.assigned[0][0].id == "/in/part-ab-0-1@0");
+}
+
+TEST_CASE("files of several writers come by their times, those of one by their numbers") {
+  const auto order = [](std::vector<file_info> files) {
+    std::vector<std::string> out;
+    for (auto& file : in_written_order(std::move(files)))
+      out.push_back(file.path);
+    return out;
+  };
+  using names = std::vector<std::string>;
+
+  CHECK(order({{"/d/part-a-0-1", 1, 5}, {"/d/part-b-0-0", 1, 3}}) ==
+        names{"/d/part-b-0-0", "/d/part-a-0-1"});
+  // A restored copy of an older file does not put it behind its followers.
+  CHECK(order({{"/d/part-a-0-10", 1, 4}, {"/d/part-a-0-9", 1, 9}, {"/d/part-b-0-0", 1, 6}}) ==
+        names{"/d/part-b-0-0", "/d/part-a-0-9", "/d/part-a-0-10"});
+  CHECK(order({{"/d/x10.json", 1, 0}, {"/d/x9.json", 1, 0}, {"/d/b", 1, 0}}) ==
+        names{"/d/b", "/d/x9.json", "/d/x10.json"});
+}
+
+TEST_CASE("a job's changes are read behind those of the job that it follows") {
+  namespace fs = std::filesystem;
+  const testing::scratch_directory scratch;
+  const auto files = make_local_file_system();
+  const auto put = [&](const std::string& name, int age_s) {
+    const auto path = scratch.path() + "/" + name;
+    REQUIRE(files->write_atomically(path, "{}\n"));
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::seconds(age_s));
+  };
+  put("part-bbbbbbbb-0-0", 60);
+  put("part-aaaaaaaa-0-1", 30);
+  auto source = make_changes_source(scratch.path());
+  testing_enumerator_context context(*files, 1);
+  auto enumerator = source->create_enumerator(context, std::nullopt);
+  REQUIRE((*enumerator)->start());
+  REQUIRE(context.discover());
+  REQUIRE((*enumerator)->handle_split_request(0));
+  REQUIRE((*enumerator)->handle_split_request(0));
+
+  REQUIRE(context.assigned[0].size() == 2);
+  CHECK(context.assigned[0][0].id == scratch.path() + "/part-bbbbbbbb-0-0@0");
+}
+
+TEST_CASE("new files go to the reader that has waited longest") {
+  testing_file_system files;
+  REQUIRE(files.create_directories("/d"));
+  testing_enumerator_context context(files, 2);
+  auto watching = make_source({{"path", "/d"}, {"source.monitor-interval", "1 s"}})
+                      ->create_enumerator(context, std::nullopt);
+  REQUIRE((*watching)->start());
+  REQUIRE(context.discover());
+  for (const auto reader : {0, 1}) {
+    REQUIRE((*watching)->add_reader(reader));
+    REQUIRE((*watching)->handle_split_request(reader));
+  }
+  const std::vector<int> served{0, 1, 0, 1};
+  for (std::size_t i = 0; i < served.size(); ++i) {
+    files.put("/d/" + std::to_string(i), "x\n");
+    context.assigned.clear();
+    REQUIRE(context.discover());
+    REQUIRE(context.assigned.size() == 1);
+    CHECK(context.assigned.begin()->first == served[i]);
+    REQUIRE((*watching)->handle_split_request(served[i]));
+  }
 }
 } // TEST_SUITE("task/connector/file")
 
