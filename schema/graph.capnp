@@ -79,6 +79,7 @@ struct GroupAggregateCall {
   arguments @1 :List(Int32);
   filter @2 :Int32 = -1;
   isDistinct @3 :Bool;
+  definition @4 :Data;          # of a user's function
 }
 # Rows are worked on together.
 struct MiniBatch {
@@ -187,6 +188,18 @@ struct SaltSpec {
   buckets @1 :Int32 = 1;
   isInEach @2 :Bool;
 }
+# SQL's UNNEST and LATERAL TABLE.
+struct CorrelateSpec {
+  kind @0 :UInt8;
+  function @1 :Text;
+  definition @2 :Data;
+  arguments @3 :List(Expressions.Expression);
+  hasOrdinality @4 :Bool;
+  resultType @5 :Data;
+  passed @6 :List(Int32);
+  fields @7 :List(Int32);
+  timeZone @8 :Text;
+}
 # A value of the rows of a match.
 struct PatternValue {
   kind @0 :UInt8;
@@ -248,8 +261,9 @@ struct OperatorNode {
     windowGroup @22 :WindowGroupSpec;
     sessionGroup @23 :SessionGroupSpec;
     over @24 :OverSpec;
-    match @25 :MatchSpec;
-    salt @26 :SaltSpec;
+    correlate @25 :CorrelateSpec;
+    match @26 :MatchSpec;
+    salt @27 :SaltSpec;
   }
 }
 

@@ -32,6 +32,7 @@ FOLDERS = """
     libgraph/types
     libgraph/data
     libgraph/kernel
+    libgraph/user_function
     libgraph/expression/kernel
     libgraph/expression
     libgraph/function
@@ -138,7 +139,7 @@ HOMES = [
     (r"fmt/", []),
     (r"[a-z]mmintrin\.h", ["libtask/format"]),
     (r"librdkafka/", ["libtask/connector/kafka"]),
-    (r"(lua|lauxlib|lualib)", ["apps/shell", "apps/run"]),
+    (r"(lua|lauxlib|lualib)", ["apps/shell", "apps/run", "libgraph/user_function"]),
     (r"nlohmann/", ["libactors/http", "libscheduler/rest", "libscheduler/client", "apps"]),
     (r"openssl/", ["libactors/base/digest.cpp", "libactors/transport", "libactors/http"]),
     (r"re2/", ["libgraph/expression"]),

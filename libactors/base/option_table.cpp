@@ -135,6 +135,14 @@ const std::vector<option_declaration>& all_options() {
        "Where keyed state lives: hashmap, in memory; rocksdb, on local disk, with incremental "
        "checkpoints",
        std::nullopt, std::nullopt, "hashmap|rocksdb"},
+      {"table.exec.lua.instruction-limit", integer, "100000000",
+       "How many instructions of Lua one call of a user's function may take; 0: any number. Of "
+       "functions made from then on",
+       0},
+      {"table.exec.lua.memory-limit", memory_size, "64 mb",
+       "How much memory a user's function in Lua may have in each subtask. Of functions made from "
+       "then on",
+       std::int64_t{1} << 20U},
       {"table.exec.mini-batch.allow-latency", duration, "0",
        "How long rows wait at most to be worked on together; must be set with "
        "table.exec.mini-batch.enabled",

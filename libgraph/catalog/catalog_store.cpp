@@ -328,12 +328,15 @@ status catalog_store::drop_system_function(const std::string& name, bool if_exis
   return unknown("function", name, keys_of(system_functions_));
 }
 
+const function_definition* catalog_store::find_system_function(std::string_view name) const {
+  const auto found = system_functions_.find(in_capitals(name));
+  return found == system_functions_.end() ? nullptr : &found->second;
+}
+
 const function_definition* catalog_store::find_function(std::span<const std::string> path) const {
-  if (path.size() == 1) {
-    const auto found = system_functions_.find(in_capitals(path[0]));
-    if (found != system_functions_.end())
-      return &found->second;
-  }
+  if (path.size() == 1)
+    if (const auto* found = find_system_function(path[0]))
+      return found;
   const auto whole = complete(path);
   if (!whole)
     return nullptr;
@@ -341,6 +344,8 @@ const function_definition* catalog_store::find_function(std::span<const std::str
   if (const auto found = temporary_functions_.find(key); found != temporary_functions_.end())
     return &found->second;
   const auto owner = need_database(key.catalog, key.database);
+  if (!owner)
+    return nullptr;
   const auto found = (*owner)->functions.find(key.object);
   return found == (*owner)->functions.end() ? nullptr : &found->second;
 }

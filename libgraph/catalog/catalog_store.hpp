@@ -74,6 +74,8 @@ public:
   status drop_system_function(const std::string& name, bool if_exists);
   /// Returns null when there is none: then it may be a built-in one.
   const function_definition* find_function(std::span<const std::string> path) const;
+  /// Of temporary system functions alone, which hide the built-in ones, too.
+  const function_definition* find_system_function(std::string_view name) const;
 
   std::vector<std::string> catalogs() const;
   result<std::vector<std::string>> databases(const std::string& owner) const;

@@ -1,10 +1,12 @@
 #pragma once
 
 #include "libgraph/types/logical_type.hpp"
+#include "libgraph/user_function/user_function.hpp"
 #include "libactors/base/result.hpp"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -75,11 +77,8 @@ struct view_definition {
 };
 
 struct function_definition {
-  std::string language; ///< LUA, CPP; empty: CPP
-  std::string body;     ///< a text, or the symbol of a shared object
-  std::vector<logical_type::field> parameters;
-  std::optional<logical_type> returns;
-  std::vector<std::string> resources;
+  std::shared_ptr<const user_function> code; ///< never null
+  std::vector<std::string> resources;        ///< paths of what the code lies in
   friend bool operator==(const function_definition&, const function_definition&) = default;
 };
 

@@ -26,7 +26,9 @@ struct constant_value {
 
 /// A built-in function or operator by its name in capitals: "+", "AND", "CASE", "CAST", "UPPER".
 /// CASE has condition, value, …, and the value of ELSE; FIELD has a row and the field's place as a
-/// constant INT. A word of the grammar (a unit, a side) is a constant STRING.
+/// constant INT. A word of the grammar (a unit, a side) is a constant STRING. USER, and VOLATILE
+/// USER where it may give others for the same arguments, have a user's function (`encode` of it) as
+/// constant BYTES, then its arguments.
 struct function_call {
   std::string function;
   std::vector<std::uint32_t> arguments; ///< places of nodes before this one

@@ -14,6 +14,11 @@ std::string encoded(const logical_type& type) {
   return bytes;
 }
 
+void put_types(const std::vector<logical_type>& types, capnp::List<capnp::Data>::Builder out) {
+  for (unsigned i = 0; i < out.size(); ++i)
+    out.set(i, data(encoded(types[i])));
+}
+
 void put_columns(const std::vector<std::int32_t>& columns, capnp::List<std::int32_t>::Builder out) {
   for (unsigned i = 0; i < out.size(); ++i)
     out.set(i, columns[i]);
@@ -46,6 +51,16 @@ result<logical_type> type_of(capnp::Data::Reader in) {
     return error(errc::malformed_message,
                  "bytes behind an encoded type: " + std::to_string(reader.remaining()));
   return type;
+}
+
+result<std::vector<logical_type>> types_of(capnp::List<capnp::Data>::Reader in) {
+  HEADRACE_CHECK(check_count(in.size(), job_graph_limits::columns, "types"));
+  std::vector<logical_type> types;
+  for (const auto encoded_type : in) {
+    HEADRACE_TRY(auto type, type_of(encoded_type));
+    types.push_back(std::move(type));
+  }
+  return types;
 }
 
 result<std::vector<std::int32_t>> columns_of(capnp::List<std::int32_t>::Reader in) {

@@ -1,4 +1,5 @@
 #include "libgraph/job_graph/aggregation_check.hpp"
+#include "libgraph/user_function/user_function.hpp"
 
 #include <algorithm>
 #include <array>
@@ -67,14 +68,37 @@ error invalid(const std::string& where, const std::string& what) {
   return {errc::invalid_graph, where + ": " + what};
 }
 
+/// Of a user's aggregate.
+status check_user_call(const std::string& where, const group_aggregate_call& call,
+                       const logical_type& in, const logical_type& result) {
+  HEADRACE_TRY(const auto function, decode_user_function(call.definition));
+  if (function.form != user_form::aggregate || function.parameters.size() != call.arguments.size())
+    return invalid(where,
+                   call.function + " of " + std::to_string(call.arguments.size()) + " arguments");
+  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
+    const auto& given = in.child(static_cast<std::size_t>(call.arguments[i])).nullable();
+    if (!(function.parameters[i].type.nullable() == given))
+      return error(errc::type_mismatch, where + ": argument " + std::to_string(i + 1) + " of " +
+                                            call.function + " is " + given.to_sql());
+  }
+  const bool is_sound =
+      function.result.nullable() == result.nullable() &&
+      (!call.is_distinct || (call.arguments.size() == 1 && has_order(function.parameters[0].type)));
+  if (!is_sound)
+    return error(errc::type_mismatch,
+                 where + ": no " + call.function + " as " + result.nullable().to_sql());
+  return {};
+}
+
 status check_call(const std::string& where, const group_aggregate_call& call,
                   const logical_type& in, const logical_type& result) {
   const auto* const known =
       std::find_if(functions.begin(), functions.end(),
                    [&](const known_function& each) { return each.name == call.function; });
-  if (known == functions.end())
+  const bool is_user = !call.definition.empty();
+  if (known == functions.end() && !is_user)
     return invalid(where, "aggregate cannot be run: " + call.function);
-  if (call.arguments.size() < known->least || call.arguments.size() > known->most)
+  if (!is_user && (call.arguments.size() < known->least || call.arguments.size() > known->most))
     return invalid(where,
                    call.function + " of " + std::to_string(call.arguments.size()) + " arguments");
   const auto is_column = [&](std::int32_t column) {
@@ -88,6 +112,8 @@ status check_call(const std::string& where, const group_aggregate_call& call,
       (!is_column(call.filter) ||
        in.child(static_cast<std::size_t>(call.filter)).root() != type_root::boolean))
     return invalid(where, "filter is no BOOLEAN column: " + std::to_string(call.filter));
+  if (is_user)
+    return check_user_call(where, call, in, result);
   const auto first = call.arguments.empty() ? logical_type::null()
                                             : in.child(static_cast<std::size_t>(call.arguments[0]));
   const bool is_separated =

@@ -2,6 +2,7 @@
 
 #include "libgraph/expression/program.hpp"
 #include "libgraph/job_graph/aggregation_check.hpp"
+#include "libgraph/job_graph/correlate_check.hpp"
 #include "libgraph/job_graph/join_check.hpp"
 
 #include <algorithm>
@@ -168,6 +169,13 @@ struct spec_checker {
   status operator()(const over_spec& spec) const {
     HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
     return check_over(where, spec, in(), node.output_type);
+  }
+  status operator()(const correlate_spec& spec) const {
+    if (spec.result_type.root() != type_root::row)
+      return invalid(where, "a function's rows are none: " + spec.result_type.to_sql());
+    HEADRACE_CHECK(check_columns(where, spec.passed, in(), "column"));
+    HEADRACE_CHECK(check_columns(where, spec.fields, spec.result_type, "column of the function"));
+    return check_correlate(where, spec, in(), node.output_type);
   }
   status operator()(const match_spec& spec) const {
     HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));

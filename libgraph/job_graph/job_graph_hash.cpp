@@ -75,6 +75,8 @@ void put_calls(byte_writer& out, const std::vector<group_aggregate_call>& calls)
     put_columns(out, call.arguments);
     out.put(call.filter);
     out.put(static_cast<std::uint8_t>(call.is_distinct));
+    if (!call.definition.empty()) // older graphs keep their hashes
+      out.put_bytes(call.definition);
   }
 }
 
@@ -213,6 +215,19 @@ struct spec_hasher {
     put_columns(out, spec.columns);
     out.put(spec.buckets);
     out.put(static_cast<std::uint8_t>(spec.is_in_each));
+  }
+  void operator()(const correlate_spec& spec) {
+    out.put(spec.kind);
+    out.put_bytes(spec.function);
+    out.put_bytes(spec.definition);
+    out.put_varint(spec.arguments.size());
+    for (const auto& each : spec.arguments)
+      put_expression(out, each);
+    out.put(static_cast<std::uint8_t>(spec.has_ordinality));
+    spec.result_type.encode(out);
+    put_columns(out, spec.passed);
+    put_columns(out, spec.fields);
+    out.put_bytes(spec.time_zone);
   }
   void operator()(const match_spec& spec) {
     put_columns(out, spec.key_columns);

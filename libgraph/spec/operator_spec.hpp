@@ -133,6 +133,7 @@ struct group_aggregate_call {
   std::vector<std::int32_t> arguments;
   std::int32_t filter = -1; ///< a BOOLEAN column: only rows for which it is TRUE; -1: all
   bool is_distinct = false;
+  std::string definition{}; ///< of a user's function, as `encode` of it; empty: built in
   friend bool operator==(const group_aggregate_call&, const group_aggregate_call&) = default;
 };
 /// Rows are gathered, and worked on together: of all changes of a key only what they come to
@@ -338,12 +339,28 @@ struct lookup_join_spec {
   friend bool operator==(const lookup_join_spec&, const lookup_join_spec&) = default;
 };
 
+/// Joins each row with those that a table function makes of it: SQL's UNNEST and LATERAL TABLE. The
+/// output has columns of the input, then of the function's rows. Kinds and timestamps of rows stay.
+struct correlate_spec {
+  static constexpr const char* unnest = "UNNEST";
+  join_kind kind = join_kind::inner; ///< or left: a row of which nothing is made comes with NULLs
+  std::string function = unnest;     ///< the elements of its one argument, or a user's function
+  std::string definition{};          ///< of a user's function, as `encode` of it; else empty
+  std::vector<expression> arguments; ///< over the input
+  bool has_ordinality = false;       ///< UNNEST: behind the others the element's place, from 1
+  logical_type result_type;          ///< what the function's rows have
+  std::vector<std::int32_t> passed;  ///< of the input's columns, what the output has
+  std::vector<std::int32_t> fields;  ///< of the function's
+  std::string time_zone = "UTC";     ///< of the session
+  friend bool operator==(const correlate_spec&, const correlate_spec&) = default;
+};
+
 using operator_spec =
     std::variant<source_spec, row_function_spec, filter_spec, project_spec, watermarks_spec,
                  keyed_process_spec, keyed_aggregate_spec, window_aggregate_spec, sink_spec,
                  calc_spec, group_aggregate_spec, join_spec, timed_join_spec, lookup_join_spec,
                  rank_spec, window_table_spec, window_group_spec, session_group_spec, over_spec,
-                 match_spec, salt_spec>;
+                 correlate_spec, match_spec, salt_spec>;
 
 /// How many inputs an operator of this kind has: 0 (a source), 1 or 2.
 inline std::size_t input_count(const operator_spec& spec) {

@@ -126,6 +126,8 @@ sql_session::maybe sql_session::describe_connector(const describe& from) {
 }
 
 sql_session::maybe sql_session::describe_function(const describe& from) {
+  if (const auto* user = catalog_.find_function(texts_of(from.object)))
+    return describe_user_function(*user->code);
   const auto name = in_capitals(from.object.parts.back().text);
   const auto ways = find_function(name);
   if (ways.empty()) {

@@ -107,7 +107,7 @@ sql_session::maybe sql_session::run_node(const drop& from) {
   case object_kind::database:
     return settle(catalog_.drop_database(path, from.if_exists, from.cascades), at);
   case object_kind::function:
-    return fail(diagnostic_kind::unsupported, "functions of users are not supported yet", at);
+    return drop_function(from);
   case object_kind::table:
   case object_kind::view:
     break;

@@ -65,6 +65,7 @@ private:
   maybe run_node(const create_view& from);
   maybe run_node(const create_catalog& from);
   maybe run_node(const create_database& from);
+  maybe run_node(const create_function& from);
   maybe run_node(const drop& from);
   maybe run_node(const alter& from);
   maybe run_node(const set_statement& from);
@@ -73,7 +74,7 @@ private:
   maybe run_node(const show& from);
   maybe run_node(const describe& from);
   template <class T>
-  maybe run_node(const T& /*functions, compiled plans, jobs*/) {
+  maybe run_node(const T& /*compiled plans, jobs*/) {
     return fail(diagnostic_kind::unsupported, "this statement is not supported yet", at_);
   }
   maybe job_of(std::vector<plan_node> sinks, std::string name);
@@ -86,6 +87,11 @@ private:
   maybe show_connectors(const show& from);
   maybe describe_connector(const describe& from);
   maybe describe_function(const describe& from);
+  // --- users' functions (session_functions.cpp)
+  maybe drop_function(const drop& from);
+  maybe describe_user_function(const graph::user_function& of);
+  std::optional<graph::user_function> make_function(const create_function& from);
+  bool read_types(const create_function& from, graph::user_function& into);
   maybe describe_owner(const describe& from);
   maybe alter_owner(const alter& from);
   std::optional<graph::object_path> complete(const qualified_name& name);

@@ -1,6 +1,7 @@
 #include "libtask/operator/aggregate/group_aggregate_operator.hpp"
 #include "libtask/operator/aggregate/keyed_aggregate_operator.hpp"
 #include "libtask/operator/calc_operator.hpp"
+#include "libtask/operator/correlate/correlate_operator.hpp"
 #include "libtask/operator/join/join_operator.hpp"
 #include "libtask/operator/join/lookup_join_operator.hpp"
 #include "libtask/operator/join/timed_join_operator.hpp"
@@ -50,6 +51,7 @@ operator_factories make_operator_factories() {
   all.add<graph::window_group_spec>(make_window_group_operator);
   all.add<graph::session_group_spec>(make_session_group_operator);
   all.add<graph::over_spec>(make_over_operator);
+  all.add<graph::correlate_spec>(make_correlate_operator);
   all.add<graph::match_spec>(make_match_operator);
   all.add<graph::salt_spec>(make_salt_operator);
   return all;

@@ -1,5 +1,7 @@
 #include "test/libgraph/testing_pipelines.hpp"
 
+#include "libgraph/job_graph/correlate_check.hpp"
+
 namespace headrace::testing {
 
 using namespace graph;
@@ -210,6 +212,16 @@ job_graph windowed_sql_job() {
       over_spec{{0}, 1, true, 7, {{"ROW_NUMBER", {}}, {"SUM", {0}}, {"LAG", {1, 0}}}, 80'000},
       with(rows,
            {count, {"s", logical_type::bigint(), {}}, {"l", logical_type::timestamp(3), {}}}));
+  correlate_spec unnested;
+  unnested.kind = join_kind::left;
+  unnested.arguments = {
+      make_call("ARRAY", logical_type::array(rows[0].type), {make_column(0, rows[0].type)})};
+  unnested.has_ordinality = true;
+  unnested.result_type = *unnested_type(unnested.arguments[0].type(), true);
+  unnested.passed = {1, 0};
+  unnested.fields = {1};
+  unnested.time_zone = "Asia/Tokyo";
+  add("unnest", {source}, unnested, with({rows[1], rows[0]}, {{"n", logical_type::integer(), {}}}));
   match_spec matches;
   matches.key_columns = {0};
   matches.time_column = 1;

@@ -357,9 +357,16 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
       return std::move(*told);
   if (auto told = bind_group_window(from, at))
     return std::move(*told);
+  const auto find_user = [&](bool is_system) {
+    return functions_ != nullptr ? (*functions_)(from.function, is_system) : nullptr;
+  };
+  if (auto user = find_user(true))
+    return bind_user_call(from, std::move(user), at);
   const auto ways = find_function(function);
-  if (ways.empty())
-    return unknown_function(from);
+  if (ways.empty()) {
+    auto user = find_user(false);
+    return user ? bind_user_call(from, std::move(user), at) : unknown_function(from);
+  }
   if (from.over)
     return bind_over_call(from, function, ways, at);
   if (!from.within_group.empty() || from.nulls != null_treatment::unsaid)

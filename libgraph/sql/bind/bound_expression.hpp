@@ -1,10 +1,12 @@
 #pragma once
 
 #include "libgraph/sql/bind/type_rules.hpp"
+#include "libgraph/user_function/user_function.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -38,7 +40,7 @@ struct bound_constant {
 
 /// A built-in function or operator, by its name in capitals: "+", "AND", "CASE", "CAST", "UPPER".
 /// CASE has condition, value, …, and the value of ELSE. A word of the grammar is a constant among
-/// the arguments.
+/// the arguments. A user's function has its name in backticks.
 struct bound_call {
   std::string function;
   std::vector<bound_expression> arguments;
@@ -46,8 +48,15 @@ struct bound_call {
   std::optional<box<bound_over>> over;         ///< of a function over a window of rows
   bool is_aggregate = false;                   ///< of the rows of a group; with `over` it is none
   bool is_distinct = false;
+  std::shared_ptr<const graph::user_function> user{}; ///< null: built in
   friend bool operator==(const bound_call&, const bound_call&);
 };
+
+/// Whether both are none, or the same function.
+inline bool are_same(const std::shared_ptr<const graph::user_function>& left,
+                     const std::shared_ptr<const graph::user_function>& right) {
+  return left == right || (left != nullptr && right != nullptr && *left == *right);
+}
 
 /// An expression whose names and types are known. All casts stand in it.
 struct bound_expression {
@@ -79,7 +88,8 @@ struct bound_over {
 inline bool operator==(const bound_call& left, const bound_call& right) {
   return left.function == right.function && left.arguments == right.arguments &&
          left.filter == right.filter && left.over == right.over &&
-         left.is_aggregate == right.is_aggregate && left.is_distinct == right.is_distinct;
+         left.is_aggregate == right.is_aggregate && left.is_distinct == right.is_distinct &&
+         are_same(left.user, right.user);
 }
 
 /// Calls `see` for each expression right below a call; those of its window last.

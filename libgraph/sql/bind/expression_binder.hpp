@@ -44,6 +44,11 @@ private:
 using query_value_planner =
     std::function<std::optional<bound_expression>(const subquery&, source_span)>;
 
+/// Finds a user's function; null: there is none of the name. With `is_system`, of those alone that
+/// hide built-in ones.
+using user_function_finder = std::function<std::shared_ptr<const graph::user_function>(
+    const qualified_name& name, bool is_system)>;
+
 /// The window of a GROUP BY, such as TUMBLE(ts, INTERVAL '1' HOUR): three columns of the scope.
 struct group_window {
   const function_call* call = nullptr; ///< null: none
@@ -59,14 +64,19 @@ class pattern_scope;
 /// errors of both sides of an operator are found; each is reported once. A value, of one thread.
 class expression_binder {
 public:
-  /// @param scope  must outlive the binder
-  expression_binder(const column_scope& scope, std::vector<diagnostic>& findings)
-      : scope_(scope), findings_(findings) {}
+  /// @param scope      must outlive the binder
+  /// @param functions  likewise; null: there are only built-in ones
+  expression_binder(const column_scope& scope, std::vector<diagnostic>& findings,
+                    const user_function_finder* functions = nullptr)
+      : scope_(scope), findings_(findings), functions_(functions) {}
 
   /// Nothing after an error, which is among the findings.
   std::optional<bound_expression> bind(const expression& from);
   /// As `bind`, of type BOOLEAN: WHERE, ON, HAVING.
   std::optional<bound_expression> bind_condition(const expression& from);
+  /// The arguments of a user's function, cast to its parameters. Nothing after a finding.
+  std::optional<std::vector<bound_expression>> bind_arguments(const function_call& from,
+                                                              const graph::user_function& of);
   void allow_aggregates(bool is_allowed) { allows_aggregates_ = is_allowed; }
   /// Without it a query that stands for a value is refused.
   void set_query_values(query_value_planner plan) { plan_query_value_ = std::move(plan); }
@@ -135,6 +145,11 @@ private:
   maybe bind_json_default(const std::optional<json_default>& from, const logical_type& type,
                           source_span at);
   maybe bind_field(bound_expression row, const name& field);
+  // --- users' functions (bind_user_function.cpp)
+  maybe bind_user_call(const function_call& from,
+                       std::shared_ptr<const graph::user_function> function, source_span at);
+  std::optional<std::vector<const expression*>> place_arguments(const function_call& from,
+                                                                const graph::user_function& of);
   // --- MATCH_RECOGNIZE (bind_match.cpp)
   bool note_variable(std::optional<std::size_t> variable, source_span at);
   maybe bind_pattern_column(const column_reference& from, source_span at);
@@ -162,6 +177,7 @@ private:
 
   const column_scope& scope_;
   std::vector<diagnostic>& findings_;
+  const user_function_finder* functions_;
   bool allows_aggregates_ = false;
   bool is_in_aggregate_ = false;
   query_value_planner plan_query_value_;

@@ -91,6 +91,8 @@ bool is_deterministic(const bound_expression& in) {
   const auto* call = std::get_if<bound_call>(&in.node);
   if (call == nullptr)
     return true;
+  if (call->user != nullptr && !call->user->is_deterministic)
+    return false;
   if (call->function == "RAND" || call->function == "RAND_INTEGER" || call->function == "UUID")
     return false;
   return std::all_of(call->arguments.begin(), call->arguments.end(), is_deterministic);

@@ -62,7 +62,7 @@ plan_node form_timed_joins(plan_node plan);
 /// Columns that nobody reads are not computed, kept or decoded.
 plan_node prune_columns(plan_node plan);
 
-/// Whether a call may give another value for the same arguments: RAND, UUID.
+/// Whether no call may give another value for the same arguments, as RAND and UUID do.
 bool is_deterministic(const bound_expression& in);
 
 } // namespace headrace::sql

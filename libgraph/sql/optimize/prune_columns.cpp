@@ -201,6 +201,24 @@ public:
     for (auto& each : node.keys)
       each = {left_places[each.left], right_places[each.right], each.is_null_safe};
   }
+  void operator()(correlate_node& node) {
+    need_one();
+    const auto middle = wanted_.begin() + static_cast<std::ptrdiff_t>(node.passed.size());
+    node.passed = kept(std::move(node.passed), {wanted_.begin(), middle});
+    node.fields = kept(std::move(node.fields), {middle, wanted_.end()});
+    column_set below(plan_.inputs[0].columns.size(), false);
+    for (const auto each : node.passed)
+      below[each] = true;
+    for (const auto& each : node.arguments)
+      add_columns(each, below);
+    if (std::none_of(below.begin(), below.end(), [](bool is_wanted) { return is_wanted; }))
+      below.front() = true;
+    const auto places = take_input(0, std::move(below));
+    for (auto& each : node.passed)
+      each = places[each];
+    for (auto& each : node.arguments)
+      move_columns(each, places);
+  }
   void operator()(set_node& node) {
     if (node.kind != set_operator::union_ || !node.is_all)
       wanted_ = all_of(wanted_.size()); // rows are compared as a whole

@@ -142,6 +142,12 @@ conditions push_into(plan_node& input, conditions parts) {
   } else if (std::holds_alternative<lookup_join_node>(input.node)) {
     const auto left = input.inputs[0].columns.size();
     sort_out([&](const auto& each) { return is_within(each, 0, left); });
+  } else if (const auto* correlated = std::get_if<correlate_node>(&input.node)) {
+    // Of rows that nobody asks for nothing is made. Rules before have passed all columns on.
+    sort_out([&](const auto& each) { return is_within(each, 0, correlated->passed.size()); });
+    for (auto& each : moved)
+      visit_columns(each,
+                    [&](bound_column& column) { column.index = correlated->passed[column.index]; });
   } else if (const auto* over = std::get_if<over_node>(&input.node)) {
     // Partitions that nobody asks for are not kept.
     sort_out([&](const auto& each) {

@@ -67,7 +67,7 @@
   X(var_samp) X(width_bucket)
 
 #define HEADRACE_SQL_FREE_WORDS(X) \
-  X(absent) X(add) X(advice) X(after) X(analyze) X(asc) X(bitmap) X(cascade) X(catalog) \
+  X(absent) X(add) X(advice) X(after) X(aggregate) X(analyze) X(asc) X(bitmap) X(cascade) X(catalog) \
   X(century) X(changelog_mode) X(columns) X(compile) X(compute) X(conditional) X(conflict) \
   X(connection) X(connector) X(connectors) X(constraints) X(cpp) X(data) X(database) X(days) \
   X(decade) X(deduplicate) X(desc) X(descriptor) X(do) X(dow) X(doy) X(drain) X(encoding) \

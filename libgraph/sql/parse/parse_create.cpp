@@ -259,17 +259,31 @@ create_function statement_parser::parse_create_function(bool is_alter, bool is_t
   out.is_system = is_system;
   out.if_not_exists = is_alter ? accept_if_exists() : accept_if_not_exists();
   out.function = parse_qualified_name("a function's name");
-  if (in_.accept('(')) {
-    out.parameters.emplace();
+  const auto parse_parameters = [&](std::string_view what) {
+    std::vector<function_parameter> parameters;
     if (!in_.is(')'))
       parse_list([&] {
-        auto label = parse_name("a parameter's name");
-        out.parameters->push_back({std::move(label), parse_type()});
+        auto label = parse_name(what);
+        parameters.push_back({std::move(label), parse_type()});
       });
     in_.expect(')');
+    return parameters;
+  };
+  if (in_.accept('('))
+    out.parameters = parse_parameters("a parameter's name");
+  if (in_.accept(kw::returns_)) {
+    if (in_.accept(kw::table_)) {
+      in_.expect('(');
+      out.returned_columns = parse_parameters("a column's name");
+    } else {
+      out.is_aggregate = in_.accept(kw::aggregate_);
+      out.returns = parse_type();
+    }
   }
-  if (in_.accept(kw::returns_))
-    out.returns = parse_type();
+  if (in_.is(kw::not_) || in_.is(kw::deterministic_)) {
+    out.is_deterministic = !in_.accept(kw::not_);
+    in_.expect(kw::deterministic_);
+  }
   const auto accept_language = [&] {
     if (out.language != function_language::unsaid || !in_.accept(kw::language_))
       return;
@@ -301,13 +315,14 @@ create_function statement_parser::parse_create_function(bool is_alter, bool is_t
   if (in_.accept(kw::using_))
     parse_list([&] {
       resource next;
-      in_.note_expected("JAR, FILE or ARCHIVE");
+      in_.note_expected("JAR, FILE, ARCHIVE or ARTIFACT");
       const auto at = in_.here();
-      const auto kind = parse_name("JAR, FILE or ARCHIVE").text;
+      const auto kind = parse_name("JAR, FILE, ARCHIVE or ARTIFACT").text;
       next.kind = in_capitals(kind);
-      if (!in_.has_failed() && next.kind != "JAR" && next.kind != "FILE" && next.kind != "ARCHIVE")
-        in_.fail(diagnostic_kind::syntax, "expected JAR, FILE or ARCHIVE, found '" + kind + "'",
-                 at);
+      if (!in_.has_failed() && next.kind != "JAR" && next.kind != "FILE" &&
+          next.kind != "ARCHIVE" && next.kind != "ARTIFACT")
+        in_.fail(diagnostic_kind::syntax,
+                 "expected JAR, FILE, ARCHIVE or ARTIFACT, found '" + kind + "'", at);
       next.path = parse_text("a path in quotes");
       out.resources.push_back(std::move(next));
     });

@@ -273,19 +273,26 @@ void sql_writer::write_node(const create_function& from) {
   if (from.if_not_exists)
     put(from.is_alter ? "IF EXISTS " : "IF NOT EXISTS ");
   write(from.function);
-  if (from.parameters) {
+  const auto put_parameters = [&](const std::vector<function_parameter>& parameters) {
     put("(");
-    put_list(*from.parameters, [&](const function_parameter& each) {
+    put_list(parameters, [&](const function_parameter& each) {
       put_name(each.label.text);
       put(" ");
       write(each.type);
     });
     put(")");
-  }
-  if (from.returns) {
-    put(" RETURNS ");
+  };
+  if (from.parameters)
+    put_parameters(*from.parameters);
+  if (from.returned_columns) {
+    put(" RETURNS TABLE ");
+    put_parameters(*from.returned_columns);
+  } else if (from.returns) {
+    put(from.is_aggregate ? " RETURNS AGGREGATE " : " RETURNS ");
     write(*from.returns);
   }
+  if (from.is_deterministic)
+    put(*from.is_deterministic ? " DETERMINISTIC" : " NOT DETERMINISTIC");
   if (from.language != function_language::unsaid) {
     put(" LANGUAGE ");
     put(text_of(from.language));

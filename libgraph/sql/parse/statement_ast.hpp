@@ -135,7 +135,7 @@ struct create_view {
 
 enum class function_language : std::uint8_t { unsaid, java, scala, python, sql, lua, cpp };
 struct resource {
-  std::string kind; ///< JAR, FILE, ARCHIVE
+  std::string kind; ///< JAR, FILE, ARCHIVE, ARTIFACT
   text_value path;
   friend bool operator==(const resource&, const resource&) = default;
 };
@@ -147,6 +147,8 @@ struct function_parameter {
 /// CREATE FUNCTION and ALTER FUNCTION. A function of a text says what it takes and returns:
 ///
 ///     CREATE FUNCTION twice(a BIGINT) RETURNS BIGINT LANGUAGE LUA AS $$ return 2 * a $$
+///     CREATE FUNCTION up_to(n INT) RETURNS TABLE (i INT) LANGUAGE LUA AS $$ … $$
+///     CREATE FUNCTION last(a INT) RETURNS AGGREGATE INT NOT DETERMINISTIC LANGUAGE LUA AS $$ … $$
 struct create_function {
   bool is_alter = false;
   bool is_temporary = false;
@@ -154,9 +156,12 @@ struct create_function {
   bool if_not_exists = false; ///< of ALTER: IF EXISTS
   qualified_name function;
   std::optional<std::vector<function_parameter>> parameters;
-  std::optional<type_name> returns;
-  text_value body;      ///< a class, a symbol of a shared object, or a text in `$$`
-  bool is_text = false; ///< written in `$$`
+  std::optional<type_name> returns; ///< a value, or an aggregate of them
+  std::optional<std::vector<function_parameter>> returned_columns; ///< of TABLE (…)
+  bool is_aggregate = false;
+  std::optional<bool> is_deterministic; ///< nothing: unsaid
+  text_value body;                      ///< a class, a symbol of a shared object, or a text in `$$`
+  bool is_text = false;                 ///< written in `$$`
   function_language language = function_language::unsaid;
   std::vector<resource> resources;
   std::vector<option_setting> options;

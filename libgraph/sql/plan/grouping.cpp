@@ -30,6 +30,7 @@ bound_expression grouping_rewriter::take_aggregate(bound_call call, const bound_
   made.function = std::move(call.function);
   made.is_distinct = call.is_distinct;
   made.type = whole.type;
+  made.user = std::move(call.user);
   for (auto& each : call.arguments)
     made.arguments.push_back(project(std::move(each)));
   if (call.filter)

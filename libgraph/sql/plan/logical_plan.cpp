@@ -232,6 +232,16 @@ private:
       out_ += ", where=[" + to_string(*node.condition, names_of(*columns_)) + "]";
     out_ += ", select=[" + fields() + "])";
   }
+  void put(const correlate_node& node) {
+    const auto names = input_names();
+    std::vector<std::string> arguments;
+    for (const auto& each : node.arguments)
+      arguments.push_back(to_string(each, names));
+    out_ += "Correlate(invocation=[" + node.function + "(" + join_text(arguments, ", ") + ")" +
+            (node.has_ordinality ? " WITH ORDINALITY" : "") + "], joinType=[" +
+            (node.kind == join_type::left ? "LeftOuterJoin" : "InnerJoin") + "], select=[" +
+            fields() + "])";
+  }
   void put(const set_node& node) {
     static constexpr std::array words{string_view("Union"), string_view("Intersect"),
                                       string_view("Except")};

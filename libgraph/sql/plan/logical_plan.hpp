@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -72,7 +73,12 @@ struct aggregate_item {
   std::optional<std::size_t> filter; ///< a BOOLEAN column: only rows where it is true
   bool is_distinct = false;
   logical_type type = logical_type::null();
-  friend bool operator==(const aggregate_item&, const aggregate_item&) = default;
+  std::shared_ptr<const graph::user_function> user{}; ///< null: built in
+  friend bool operator==(const aggregate_item& left, const aggregate_item& right) {
+    return left.function == right.function && left.arguments == right.arguments &&
+           left.filter == right.filter && left.is_distinct == right.is_distinct &&
+           left.type == right.type && are_same(left.user, right.user);
+  }
 };
 
 struct sort_key {
@@ -233,6 +239,20 @@ struct lookup_join_node {
   friend bool operator==(const lookup_join_node&, const lookup_join_node&) = default;
 };
 
+/// Each row of the input with those that a table function makes of it: columns of the input, then
+/// of the function's rows.
+struct correlate_node {
+  join_type kind = join_type::inner; ///< or left
+  std::string function;              ///< UNNEST, or a user's
+  std::shared_ptr<const graph::user_function> user{};
+  std::vector<bound_expression> arguments;
+  bool has_ordinality = false;
+  logical_type rows = logical_type::null(); ///< what the function's rows have
+  std::vector<std::size_t> passed;          ///< which columns of the input
+  std::vector<std::size_t> fields;          ///< which of `rows`
+  friend bool operator==(const correlate_node&, const correlate_node&) = default;
+};
+
 /// Over inputs with columns of the same types.
 struct set_node {
   set_operator kind = set_operator::union_;
@@ -271,7 +291,7 @@ struct execution_traits {
 struct plan_node {
   std::variant<scan_node, values_node, watermark_node, calc_node, aggregate_node, window_node,
                window_aggregate_node, join_node, lookup_join_node, set_node, sort_node, sink_node,
-               over_node, rank_node, match_node>
+               over_node, rank_node, correlate_node, match_node>
       node;
   std::vector<plan_node> inputs;
   std::vector<plan_column> columns;

@@ -32,6 +32,21 @@ std::optional<graph::named_relation> query_planner::find_relation(const qualifie
   return std::move(*found);
 }
 
+std::shared_ptr<const graph::user_function> query_planner::find_function(const qualified_name& name,
+                                                                         bool is_system) const {
+  auto path = texts_of(name);
+  if (is_system) {
+    const auto* found = path.size() == 1 ? catalog_.find_system_function(path[0]) : nullptr;
+    return found != nullptr ? found->code : nullptr;
+  }
+  if (path.size() == 1)
+    path.insert(path.begin(), names_.database);
+  if (path.size() == 2)
+    path.insert(path.begin(), names_.catalog);
+  const auto* found = catalog_.find_function(path);
+  return found != nullptr ? found->code : nullptr;
+}
+
 std::optional<query_planner::relation> query_planner::plan_table(const table_expression& from) {
   if (const auto* named = std::get_if<table_reference>(&from.node);
       named != nullptr && !check_table_hints(named->hints, findings_))
@@ -39,16 +54,19 @@ std::optional<query_planner::relation> query_planner::plan_table(const table_exp
   if (from.system_time)
     return unsupported("FOR SYSTEM_TIME AS OF is not supported yet", from.system_time->at);
   auto out = std::visit([&](const auto& node) { return plan_node_of(node, from.at); }, from.node);
-  if (out && from.alias)
-    return apply_alias(std::move(*out), *from.alias);
-  return out;
+  if (!out || !from.alias)
+    return out;
+  auto alias = *from.alias;
+  // The only column of UNNEST has the name of its table.
+  if (std::holds_alternative<unnest>(from.node) && alias.columns.empty() &&
+      out->plan.columns.size() == 1)
+    alias.columns.push_back(alias.label);
+  return apply_alias(std::move(*out), alias);
 }
 
 std::optional<query_planner::relation> query_planner::plan_node_of(const derived_table& from,
-                                                                   source_span at) {
-  if (from.is_lateral)
-    return unsupported("LATERAL is not supported yet", at);
-  auto rows = plan_query(*from.rows);
+                                                                   source_span /*at*/) {
+  auto rows = plan_query(*from.rows); // LATERAL has nothing before it to name
   if (!rows)
     return std::nullopt;
   auto scope = scope_of(rows->columns, {});
@@ -58,8 +76,13 @@ std::optional<query_planner::relation> query_planner::plan_node_of(const derived
 std::optional<query_planner::relation> query_planner::plan_node_of(const function_table& from,
                                                                    source_span at) {
   const auto* call = std::get_if<function_call>(&from.call.node);
-  if (call == nullptr || from.is_lateral)
-    return unsupported("LATERAL is not supported yet", at);
+  if (call == nullptr)
+    return unsupported("expected a call of a table function", at);
+  if (from.is_lateral || find_any_function(call->function) != nullptr) {
+    relation input;
+    input.plan = one_row(at);
+    return plan_table_function(std::move(input), from, join_type::inner, std::nullopt, at);
+  }
   return plan_window(*call, from.call.at);
 }
 
@@ -168,7 +191,7 @@ std::optional<plan_node> query_planner::plan_scan(const graph::object_path& path
         continue;
       }
       std::vector<diagnostic> inner;
-      expression_binder binder(scope, inner);
+      expression_binder binder(scope, inner, &functions_);
       const auto parsed = parse_expression(each.expression);
       auto bound = parsed.value ? binder.bind(*parsed.value) : std::nullopt;
       if (!bound)
@@ -204,7 +227,8 @@ std::optional<plan_node> query_planner::add_watermark(plan_node plan,
   std::vector<diagnostic> inner;
   const auto scope = scope_of(plan.columns, {});
   const auto parsed = parse_expression(watermark.expression);
-  auto bound = parsed.value ? expression_binder(scope, inner).bind(*parsed.value) : std::nullopt;
+  auto bound = parsed.value ? expression_binder(scope, inner, &functions_).bind(*parsed.value)
+                            : std::nullopt;
   const auto found =
       std::find_if(plan.columns.begin(), plan.columns.end(),
                    [&](const plan_column& each) { return each.name == watermark.column; });

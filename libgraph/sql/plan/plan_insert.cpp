@@ -108,7 +108,7 @@ query_planner::bind_partition(const insert& from, const graph::table_definition&
     const auto place = std::find_if(persisted.begin(), persisted.end(),
                                     [&](const auto* column) { return column->name == label; });
     const column_scope nothing;
-    auto value = expression_binder(nothing, findings_).bind(*each.value);
+    auto value = expression_binder(nothing, findings_, &functions_).bind(*each.value);
     is_sound &= value.has_value() && place != persisted.end();
     if (value && place != persisted.end())
       out[static_cast<std::size_t>(place - persisted.begin())] = std::move(*value);

@@ -45,6 +45,8 @@ std::optional<query_planner::relation> query_planner::plan_join(const join_table
                                                                 source_span at) {
   if (from.right->system_time)
     return plan_lookup_join(from, at);
+  if (is_correlated(*from.right))
+    return plan_correlate(from, at);
   auto left = plan_table(*from.left);
   auto right = plan_table(*from.right);
   if (!left || !right)
@@ -78,7 +80,8 @@ std::optional<query_planner::relation> query_planner::plan_join(const join_table
         shared.push_back({each.name, from.sign});
   bool is_sound = true;
   if (from.on) {
-    node.condition = expression_binder(joined.scope, findings_).bind_condition(*from.on);
+    node.condition =
+        expression_binder(joined.scope, findings_, &functions_).bind_condition(*from.on);
     is_sound = node.condition.has_value();
   } else if (!shared.empty()) {
     node.condition = bind_shared(joined, left_count, shared, at);

@@ -39,7 +39,7 @@ std::optional<scan_node> query_planner::plan_lookup_table(const table_expression
 }
 
 bool query_planner::is_processing_time(const expression& asked, const relation& input) {
-  expression_binder binder(input.scope, findings_);
+  expression_binder binder(input.scope, findings_, &functions_);
   const auto bound = binder.bind(asked);
   if (!bound)
     return false;
@@ -75,7 +75,7 @@ std::optional<query_planner::relation> query_planner::plan_lookup_join(const joi
     scope.add(label, each.name, each.type);
     all.push_back(each);
   }
-  auto condition = expression_binder(scope, findings_).bind_condition(*from.on);
+  auto condition = expression_binder(scope, findings_, &functions_).bind_condition(*from.on);
   if (!condition)
     return std::nullopt;
 

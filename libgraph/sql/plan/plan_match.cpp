@@ -67,7 +67,7 @@ std::optional<query_planner::relation> query_planner::plan_match(const match_rec
                                ? logical_type::timestamp_ltz(3)
                                : logical_type::timestamp(3))
                               .not_null());
-  expression_binder binder(input->scope, findings_);
+  expression_binder binder(input->scope, findings_, &functions_);
   binder.set_pattern(pattern);
   plan_node out;
   out.at = at;
@@ -95,7 +95,7 @@ std::optional<query_planner::relation> query_planner::plan_match(const match_rec
 /// PARTITION BY, ORDER BY and WITHIN.
 bool query_planner::find_match_rows(const match_recognize& from, const relation& input,
                                     match_node& out) {
-  expression_binder binder(input.scope, findings_);
+  expression_binder binder(input.scope, findings_, &functions_);
   bool is_sound = true;
   const auto column_of = [&](const expression& given, std::string_view clause) {
     const auto bound = binder.bind(given);

@@ -177,7 +177,7 @@ std::optional<query_planner::ordered> query_planner::order_rows(plan_node plan,
   ordered out;
   out.visible = plan.columns.size();
   const auto scope = scope_of(plan.columns, {});
-  expression_binder binder(scope, findings_);
+  expression_binder binder(scope, findings_, &functions_);
   auto items = identity_items(plan.columns);
   auto names = names_of(plan.columns);
   for (const auto& each : by) {
@@ -225,7 +225,7 @@ std::optional<std::int64_t> query_planner::plan_count(const expression& from,
 
 std::optional<plan_node> query_planner::plan_values(const values& from, source_span at) {
   const column_scope nothing;
-  expression_binder binder(nothing, findings_);
+  expression_binder binder(nothing, findings_, &functions_);
   values_node made;
   bool is_sound = true;
   for (const auto& row : from.rows) {

@@ -11,18 +11,6 @@
 namespace headrace::sql {
 namespace {
 
-/// One row, for a SELECT without FROM. Its column has no name that can be written.
-plan_node one_row(source_span at) {
-  plan_node out;
-  out.at = at;
-  values_node rows;
-  rows.rows.push_back(
-      {{bound_constant{"0", std::nullopt}, logical_type::integer().not_null(), at}});
-  out.node = std::move(rows);
-  out.columns.push_back({"", logical_type::integer().not_null(), time_kind::none, std::nullopt});
-  return out;
-}
-
 /// "a", "a0", "a1" where a name comes several times.
 void make_unique(std::vector<std::string>& names) {
   std::set<std::string, std::less<>> taken(names.begin(), names.end());
@@ -103,6 +91,17 @@ bool is_ordinal(const expression& from) {
 
 } // namespace
 
+plan_node one_row(source_span at) {
+  plan_node out;
+  out.at = at;
+  values_node rows;
+  rows.rows.push_back(
+      {{bound_constant{"0", std::nullopt}, logical_type::integer().not_null(), at}});
+  out.node = std::move(rows);
+  out.columns.push_back({"", logical_type::integer().not_null(), time_kind::none, std::nullopt});
+  return out;
+}
+
 /// A name that WHERE or GROUP BY do not find may be an alias: says so.
 void query_planner::explain_alias(const select& from, std::size_t first_finding) {
   for (auto i = first_finding; i < findings_.size(); ++i) {
@@ -124,7 +123,7 @@ query_planner::plan_where(relation input, const expression& condition,
   const auto parts = conjuncts(condition);
   bool is_sound = true;
   {
-    expression_binder binder(input.scope, findings_);
+    expression_binder binder(input.scope, findings_, &functions_);
     binder.set_query_values(
         [&](const subquery& each, source_span at) { return plan_query_value(input, each, at); });
     for (const auto& each : parts) {
@@ -296,7 +295,7 @@ query_planner::bind_qualify(const select& from, const relation& input,
     scope.add({}, items[i].name, items[i].value.type);
     aliased.push_back(i);
   }
-  expression_binder binder(scope, findings_);
+  expression_binder binder(scope, findings_, &functions_);
   binder.allow_aggregates(true);
   binder.allow_windows(from.windows);
   auto out = binder.bind_condition(*from.qualify);
@@ -390,7 +389,7 @@ query_planner::plan_hinted_select(const select& from, const std::vector<order_it
   is_sound &= input.has_value();
   if (!input)
     input = std::move(plain);
-  expression_binder binder(input->scope, findings_);
+  expression_binder binder(input->scope, findings_, &functions_);
   binder.set_group_window(window);
   binder.set_query_values([&](const subquery& each, source_span at_value) {
     return plan_query_value(*input, each, at_value);

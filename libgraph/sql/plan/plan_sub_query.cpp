@@ -118,13 +118,18 @@ bound_expression without_rows(const bound_expression& value, const std::vector<b
 } // namespace
 
 std::optional<query_planner::sub_rows>
-query_planner::plan_sub_rows(const query& from, const column_scope& outer, bool wants_items) {
+query_planner::plan_sub_rows(const query& from, const column_scope& outer, wanted_items wanted) {
   const auto known = findings_.size();
   const auto* body = std::get_if<select>(&from.body);
   const auto label = body != nullptr && body->from ? label_of(**body->from) : std::string();
   if (auto rows = plan_query(from)) {
-    auto items = identity_items(rows->columns);
-    return sub_rows{std::move(*rows), std::move(items), {}, label};
+    sub_rows out;
+    out.items = identity_items(rows->columns);
+    for (const auto& each : rows->columns)
+      out.names.push_back(each.name);
+    out.plan = std::move(*rows);
+    out.label = label;
+    return out;
   }
   const auto first = findings_.begin() + static_cast<std::ptrdiff_t>(known);
   const bool has_unknown = std::any_of(first, findings_.end(), [](const diagnostic& each) {
@@ -134,7 +139,7 @@ query_planner::plan_sub_rows(const query& from, const column_scope& outer, bool 
     return std::nullopt;
   const std::vector<diagnostic> alone(first, findings_.end());
   findings_.erase(first, findings_.end());
-  auto out = plan_correlated(from, outer, wants_items);
+  auto out = plan_correlated(from, outer, wanted);
   if (out)
     out->label = label;
   if (!out && findings_.size() == known)
@@ -143,7 +148,7 @@ query_planner::plan_sub_rows(const query& from, const column_scope& outer, bool 
 }
 
 std::optional<query_planner::sub_rows>
-query_planner::plan_correlated(const query& from, const column_scope& outer, bool wants_items) {
+query_planner::plan_correlated(const query& from, const column_scope& outer, wanted_items wanted) {
   const auto& body = std::get<select>(from.body);
   auto input = plan_table(**body.from);
   if (!input)
@@ -156,13 +161,17 @@ query_planner::plan_correlated(const query& from, const column_scope& outer, boo
       return std::nullopt;
     input->scope.set_outer(nullptr);
   }
-  if (wants_items) {
+  if (wanted != wanted_items::none) {
     std::vector<select_output> items;
-    expression_binder binder(input->scope, findings_);
+    if (wanted == wanted_items::lateral)
+      input->scope.set_outer(&outer);
+    expression_binder binder(input->scope, findings_, &functions_);
     if (!bind_items(body, *input, binder, items))
       return std::nullopt;
-    for (auto& each : items)
+    for (auto& each : items) {
       out.items.push_back(std::move(each.value));
+      out.names.push_back(std::move(each.name));
+    }
   }
   out.plan = std::move(input->plan);
   return out;
@@ -214,7 +223,7 @@ std::optional<query_planner::relation> query_planner::join_query(relation input,
 
 std::optional<query_planner::relation>
 query_planner::plan_exists(relation input, const exists& from, bool is_negated, source_span at) {
-  auto rows = plan_sub_rows(*from.rows, input.scope, false);
+  auto rows = plan_sub_rows(*from.rows, input.scope, wanted_items::none);
   if (!rows)
     return std::nullopt;
   return join_query(std::move(input), std::move(*rows),
@@ -225,7 +234,7 @@ std::optional<query_planner::relation>
 query_planner::plan_in_query(relation input, const in_query& from, source_span at) {
   std::vector<bound_expression> values;
   {
-    expression_binder binder(input.scope, findings_);
+    expression_binder binder(input.scope, findings_, &functions_);
     const auto* row = std::get_if<row_constructor>(&from.value->node);
     const std::vector<expression> one{*from.value};
     for (const auto& each : row != nullptr ? row->items : one)
@@ -234,7 +243,7 @@ query_planner::plan_in_query(relation input, const in_query& from, source_span a
     if (values.size() != (row != nullptr ? row->items.size() : 1))
       return std::nullopt;
   }
-  auto rows = plan_sub_rows(*from.items, input.scope, true);
+  auto rows = plan_sub_rows(*from.items, input.scope, wanted_items::own);
   if (!rows)
     return std::nullopt;
   if (rows->items.size() != values.size())
@@ -267,8 +276,8 @@ query_planner::plan_comparison(relation input, const quantified_comparison& from
   const bool is_all = from.is_all != is_negated;
   // NOT (x < ANY …) is x >= ALL …; and that none compares otherwise inverts it once more.
   const bool is_inverse = is_negated != is_all;
-  auto value = expression_binder(input.scope, findings_).bind(*from.value);
-  auto rows = plan_sub_rows(**from.rows, input.scope, true);
+  auto value = expression_binder(input.scope, findings_, &functions_).bind(*from.value);
+  auto rows = plan_sub_rows(**from.rows, input.scope, wanted_items::own);
   if (!value || !rows)
     return std::nullopt;
   if (rows->items.size() != 1)
@@ -324,7 +333,7 @@ query_planner::plan_query_value(relation& input, const subquery& from, source_sp
   }
   std::vector<bound_expression> outputs;
   {
-    expression_binder binder(rows->scope, findings_);
+    expression_binder binder(rows->scope, findings_, &functions_);
     binder.allow_aggregates(true);
     auto value = binder.bind(body->items[0].value);
     if (!value)

@@ -148,7 +148,7 @@ std::optional<query_planner::relation> query_planner::plan_window(const function
              " ms",
          at);
   }
-  expression_binder binder(input->scope, findings_);
+  expression_binder binder(input->scope, findings_, &functions_);
   const auto time = binder.bind(
       {column_reference{{{column->columns[0]}, column->columns[0].at}}, column->columns[0].at});
   if (!time)
@@ -239,7 +239,7 @@ query_planner::plan_group_window(relation input, const select& from, group_windo
   if (count == 3)
     made.shape.slide_ms = interval_at(1, "SLIDE");
   made.shape.size_ms = interval_at(count - 1, kind == window_function::session ? "GAP" : "SIZE");
-  expression_binder binder(input.scope, findings_);
+  expression_binder binder(input.scope, findings_, &functions_);
   const auto time = binder.bind(call->arguments[0].value);
   if (!time || !is_sound)
     return std::nullopt;

@@ -6,6 +6,7 @@
 #include "libgraph/sql/plan/hints.hpp"
 #include "libgraph/sql/plan/logical_plan.hpp"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +29,13 @@ public:
       : query_planner(catalog, {catalog.current_catalog(), catalog.current_database()}, findings) {}
   query_planner(const graph::catalog_store& catalog, name_context names,
                 std::vector<diagnostic>& findings)
-      : catalog_(catalog), names_(std::move(names)), findings_(findings) {}
+      : catalog_(catalog), names_(std::move(names)), findings_(findings),
+        functions_([this](const qualified_name& name, bool is_system) {
+          return find_function(name, is_system);
+        }) {}
+  query_planner(const query_planner&) = delete; // its functions are found through itself
+  query_planner& operator=(const query_planner&) = delete;
+  ~query_planner() = default;
 
   /// The rows of a query. Nothing after an error, which is among the findings.
   std::optional<plan_node> plan(const query& from) { return plan_query(from); }
@@ -39,6 +46,13 @@ public:
 
   /// Completes a name and finds what it leads to; nothing, and a finding, when there is none.
   std::optional<graph::named_relation> find_relation(const qualified_name& name);
+  /// A user's function; null: there is none. With `is_system`, of those that hide built-in ones.
+  std::shared_ptr<const graph::user_function> find_function(const qualified_name& name,
+                                                            bool is_system) const;
+  std::shared_ptr<const graph::user_function> find_any_function(const qualified_name& name) const {
+    auto out = find_function(name, true);
+    return out != nullptr ? out : find_function(name, false);
+  }
   /// The binder's scope of a table's columns.
   static column_scope scope_of(const std::vector<plan_column>& columns, const std::string& table);
 
@@ -142,13 +156,19 @@ private:
   struct sub_rows {
     plan_node plan;
     std::vector<bound_expression> items; ///< of its list; nothing where only rows are wanted
+    std::vector<std::string> names;      ///< of the items
     std::vector<bound_expression> correlations;
     std::string label{}; ///< of the table that they come from alone; empty: none
   };
+  enum class wanted_items : std::uint8_t {
+    none,
+    own,     ///< over its own columns
+    lateral, ///< that may name columns around, too
+  };
   std::optional<sub_rows> plan_sub_rows(const query& from, const column_scope& outer,
-                                        bool wants_items);
+                                        wanted_items wanted);
   std::optional<sub_rows> plan_correlated(const query& from, const column_scope& outer,
-                                          bool wants_items);
+                                          wanted_items wanted);
   /// A condition with a query in it as a join: IN, EXISTS, ANY, ALL.
   std::optional<relation> plan_query_condition(relation input, const expression& condition);
   std::optional<relation> plan_in_query(relation input, const in_query& from, source_span at);
@@ -182,9 +202,7 @@ private:
   std::optional<relation> plan_node_of(const join_table& from, source_span at) {
     return plan_join(from, at);
   }
-  std::optional<relation> plan_node_of(const unnest& /*from*/, source_span at) {
-    return unsupported("UNNEST is not supported yet", at);
-  }
+  std::optional<relation> plan_node_of(const unnest& from, source_span at);
   std::optional<relation> plan_node_of(const match_recognize& from, source_span at) {
     return plan_match(from, at);
   }
@@ -212,6 +230,23 @@ private:
   std::optional<relation> plan_group_window(relation input, const select& from,
                                             group_window& found);
 
+  // --- UNNEST, LATERAL (plan_correlate.cpp)
+  /// Whether the right side of a join is made of each row of the left one.
+  bool is_correlated(const table_expression& right) const;
+  std::optional<relation> plan_correlate(const join_table& from, source_span at);
+  std::optional<relation> plan_unnest(relation input, const unnest& from, join_type kind,
+                                      const std::optional<table_alias>& alias, source_span at);
+  std::optional<relation> plan_table_function(relation input, const function_table& from,
+                                              join_type kind,
+                                              const std::optional<table_alias>& alias,
+                                              source_span at);
+  std::optional<relation> plan_lateral(relation input, const derived_table& from, join_type kind,
+                                       const std::optional<table_alias>& alias, source_span at);
+  /// The rows of a function behind those columns of the input that `made` passes on.
+  std::optional<relation> correlated(relation input, correlate_node made,
+                                     const std::optional<table_alias>& alias, source_span at);
+  bool is_true(const expression& condition);
+
   // --- MATCH_RECOGNIZE (plan_match.cpp)
   std::optional<relation> plan_match(const match_recognize& from, source_span at);
   bool find_match_rows(const match_recognize& from, const relation& input, match_node& out);
@@ -232,6 +267,7 @@ private:
   const graph::catalog_store& catalog_;
   name_context names_;
   std::vector<diagnostic>& findings_;
+  user_function_finder functions_;
   std::vector<common_table_plan> common_tables_; ///< the newest last
   select_hints* hints_ = nullptr;                ///< of the SELECT that is planned
   int view_depth_ = 0;
@@ -246,6 +282,10 @@ plan_node filtered(plan_node input, bound_expression condition);
 /// A column for each item, named so; a column that is passed on keeps what it has to do with time.
 plan_node projected(plan_node input, std::vector<bound_expression> items,
                     std::vector<std::string> names);
+
+/// One row, for a SELECT without FROM, and for what is made of no other row. Its column has no name
+/// that can be written.
+plan_node one_row(source_span at);
 
 /// Each row with the bounds of its windows behind the input's columns.
 plan_node windowed(plan_node input, window_node made, source_span at);

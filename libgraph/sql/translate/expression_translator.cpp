@@ -35,6 +35,13 @@ public:
       return failed({errc::invalid_graph, "an aggregate is no expression: " + bound.function},
                     from);
     call.function = bound.function;
+    if (bound.user != nullptr) {
+      // The definition comes first.
+      call.function = bound.user->is_deterministic ? "USER" : "VOLATILE USER";
+      const auto type = logical_type::bytes().not_null();
+      call.arguments.push_back(
+          put(graph::constant_value{graph::text_value(type, graph::encode(*bound.user))}, type));
+    }
     for (const auto& each : bound.arguments) {
       HEADRACE_TRY(const auto argument, add(each));
       call.arguments.push_back(argument);

@@ -11,6 +11,8 @@ std::vector<graph::group_aggregate_call> calls_of(const std::vector<aggregate_it
     call.arguments = numbers(each.arguments);
     call.filter = each.filter ? static_cast<std::int32_t>(*each.filter) : -1;
     call.is_distinct = each.is_distinct;
+    if (each.user != nullptr)
+      call.definition = graph::encode(*each.user);
     out.push_back(std::move(call));
   }
   return out;
@@ -42,6 +44,13 @@ maybe_index job_translator::make(const aggregate_node& node, const plan_node& pl
   graph::group_aggregate_spec spec;
   spec.calls = calls_of(node.items);
   spec.input_retracts = find_updating(input) != nullptr;
+  for (const auto& each : node.items)
+    if (spec.input_retracts && each.user != nullptr && !each.user->has_retract)
+      return fail(diagnostic_kind::unsupported,
+                  "rows that are updated are taken back from an aggregate: define "
+                  "retract(group, …) of " +
+                      each.user->name,
+                  plan.at);
   spec.emits_update_before = needs_before_;
   spec.state_ttl_ms = ttl_of(plan);
   spec.mini_batch = mini_batch_of(plan);

@@ -10,7 +10,7 @@ namespace {
 /// Whether a call needs more of a group than a few words.
 bool needs_states(const graph::group_aggregate_call& call, const logical_type& input) {
   if (call.is_distinct || call.function == "LISTAGG" || call.function == "ARRAY_AGG" ||
-      call.function == "COLLECT")
+      call.function == "COLLECT" || !call.definition.empty())
     return true;
   if (call.arguments.empty())
     return false;

@@ -113,6 +113,7 @@ private:
                            std::size_t side, const plan_node& plan);
   maybe_index make(const join_node& node, const plan_node& plan);
   maybe_index make(const lookup_join_node& node, const plan_node& plan);
+  maybe_index make(const correlate_node& node, const plan_node& plan);
 
   // --- sinks (translate_sink.cpp)
   maybe_index make(const sink_node& node, const plan_node& plan);

@@ -144,14 +144,16 @@ TEST_CASE("databases and catalogs in use, or full, are not dropped") {
 
 TEST_CASE("functions are found in any case, system ones first") {
   catalog_store store;
-  function_definition lasting;
-  lasting.body = "lasting";
-  function_definition temporary;
-  temporary.body = "temporary";
-  function_definition system;
-  system.body = "system";
+  const auto made_of = [](const char* source) {
+    user_function code;
+    code.source = source;
+    return function_definition{std::make_shared<const user_function>(std::move(code)), {}};
+  };
+  const auto lasting = made_of("lasting");
+  const auto temporary = made_of("temporary");
+  const auto system = made_of("system");
   const auto path = path_of(store, {"Twice"});
-  const auto found = [&] { return store.find_function(names{"twice"})->body; };
+  const auto found = [&] { return store.find_function(names{"twice"})->code->source; };
 
   REQUIRE(store.create_function(path, lasting, false, when_taken::fail));
   CHECK(found() == "lasting");

@@ -390,7 +390,9 @@ constexpr std::string_view statements[] = {
     "CREATE TEMPORARY SYSTEM FUNCTION f AS 'com.example.F' LANGUAGE JAVA WITH ('a' = 'b')",
     "CREATE FUNCTION twice(a BIGINT, b STRING NOT NULL) RETURNS BIGINT LANGUAGE LUA AS $$\n"
     "  return 2 * a -- 'quotes' and ; need no care\n$$",
-    "CREATE FUNCTION all_rows() RETURNS ROW<a INT> AS $$ emit(1) $$ LANGUAGE LUA",
+    "CREATE FUNCTION all_rows() RETURNS TABLE (a INT, b STRING) AS $$ emit(1, 'x') $$ LANGUAGE LUA",
+    "CREATE FUNCTION latest(a INT) RETURNS AGGREGATE INT NOT DETERMINISTIC LANGUAGE LUA AS $$ x $$",
+    "CREATE FUNCTION f(a INT) RETURNS INT DETERMINISTIC AS 'f' LANGUAGE CPP USING ARTIFACT 'f.so'",
     "ALTER FUNCTION IF EXISTS f AS 'com.example.G' LANGUAGE SCALA",
     "ALTER TEMPORARY SYSTEM FUNCTION f AS 'g' LANGUAGE PYTHON",
     "CREATE CATALOG IF NOT EXISTS c COMMENT 'x' WITH ('type' = 'generic_in_memory')",

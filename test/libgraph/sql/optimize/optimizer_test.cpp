@@ -314,6 +314,25 @@ TEST_CASE("windows that an aggregate does not find itself are carried by the row
       "partitionBy=[window_start, window_end], orderBy=[price DESC]");
 }
 
+TEST_CASE("of rows that are unnested only what is read is passed on, and conditions come first") {
+  testing_session session;
+
+  const auto plan = session.plan("SELECT s, v FROM t CROSS JOIN UNNEST(ARRAY[a, a + 1]) AS x (v) "
+                                 "WHERE a > 1 AND v > 2");
+  INFO(plan);
+  CHECK(plan.find("Calc(select=[s, v], where=[>(v, 2)])\n"
+                  "   +- Correlate(invocation=[UNNEST(ARRAY(a, +(a, 1)))], "
+                  "joinType=[InnerJoin], select=[s, v])\n"
+                  "      +- Calc(select=[a, s], where=[>(a, 1)])\n") != std::string::npos);
+
+  const auto spread =
+      session.plan("SELECT q FROM t LEFT JOIN UNNEST(ARRAY[ROW(a, s)]) WITH ORDINALITY AS x "
+                   "(p, q, n) ON TRUE");
+  INFO(spread);
+  CHECK(spread.find("WITH ORDINALITY], joinType=[LeftOuterJoin], select=[q])") !=
+        std::string::npos);
+}
+
 TEST_CASE("set operations of distinct rows are aggregates over a union") {
   testing_session session;
 

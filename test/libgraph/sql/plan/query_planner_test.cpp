@@ -239,7 +239,8 @@ TEST_CASE("what is not supported yet says so") {
 
   CHECK(session.errors("SELECT a, GROUPING(b) FROM t GROUP BY CUBE (a)") ==
         "20 GROUPING takes keys of GROUP BY");
-  CHECK(session.errors("SELECT a FROM UNNEST(ARRAY[1])") == "15 UNNEST is not supported yet");
+  CHECK(session.errors("SELECT a FROM UNNEST(ARRAY[1], ARRAY[2])") ==
+        "15 UNNEST takes one collection: join another UNNEST");
 }
 
 } // TEST_SUITE("graph/sql/plan/query_planner")
