@@ -27,7 +27,7 @@ result<sql_job> make_job(const sql::planned_job& planned, sql::translated_job ma
   HEADRACE_TRY(auto out,
                client::make_sql_job(planned, std::move(made),
                                     default_parallelism(options, planned.settings), connectors));
-  HEADRACE_CHECK(apply_options(options, planned.settings, out.is_bounded, out.graph));
+  HEADRACE_CHECK(apply_options(options, planned.settings, out.shows_rows_at_once(), out.graph));
   return out;
 }
 

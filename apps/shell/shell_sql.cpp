@@ -170,7 +170,7 @@ status shell_sql::run_job(const sql::planned_job& planned, std::string_view text
     return wrong({{sql::diagnostic_kind::unsupported, "ORDER BY and LIMIT need input that ends",
                    planned.sinks[0].at}},
                  text);
-  HEADRACE_CHECK(cluster::apply_settings(planned.settings, job.is_bounded, job.graph));
+  HEADRACE_CHECK(cluster::apply_settings(planned.settings, job.shows_rows_at_once(), job.graph));
   if (job.shown)
     return show_rows(job);
   HEADRACE_TRY(const auto id, session_.submit(job.graph, {}, {}));

@@ -48,6 +48,12 @@ sql_session::maybe sql_session::run_node(const create_table& from) {
   insert rows;
   rows.table = from.table;
   rows.rows = *from.as;
+  if (!from.columns.empty()) {
+    // By name: declared columns that the query has not are NULL.
+    const auto given = query_planner(catalog_, *findings_).plan(*from.as);
+    for (std::size_t i = 0; given && i < given->columns.size(); ++i)
+      rows.columns.push_back({{{given->columns[i].name, from.table.at}}, from.table.at});
+  }
   rows.at = at_;
   auto out = tried.run_node(rows);
   if (out)
@@ -81,8 +87,16 @@ sql_session::maybe sql_session::run_node(const create_view& from) {
          false,
          is_named && from.columns[i].comment ? from.columns[i].comment->text : std::string()});
   }
-  return settle(catalog_.create_view(*path, std::move(made), from.is_temporary,
-                                     taken_of(from.if_not_exists, from.replaces)),
+  const auto taken = taken_of(from.if_not_exists, from.replaces);
+  // The view may take the place of what it reads.
+  if (from.replaces || from.is_temporary) {
+    auto tried = catalog_;
+    if (tried.create_view(*path, made, from.is_temporary, taken) &&
+        query_planner::is_over_itself(tried, *path))
+      return fail(diagnostic_kind::invalid, "view would be over itself: " + path->object,
+                  from.view.at);
+  }
+  return settle(catalog_.create_view(*path, std::move(made), from.is_temporary, taken),
                 from.view.at);
 }
 
@@ -135,6 +149,8 @@ sql_session::maybe sql_session::rename_relation(const alter& from) {
     to = *whole;
   }
   to.object = wanted.parts.back().text;
+  if (auto tried = catalog_; tried.rename(*path, to) && query_planner::is_over_itself(tried, to))
+    return fail(diagnostic_kind::invalid, "view would be over itself: " + to.object, wanted.at);
   return settle(catalog_.rename(*path, to), from.object.at);
 }
 

@@ -7,14 +7,14 @@
 namespace headrace::graph {
 
 /// Functions in Lua; see docs/functions.md. Each has a Lua state of its own.
-/// @errors user_function_failed  a body that does not compile; functions of an aggregate that are
+/// @errors malformed_record  a body that does not compile; functions of an aggregate that are
 /// missing
 result<std::unique_ptr<user_scalar>> make_lua_scalar(const user_function& of);
 result<std::unique_ptr<user_table>> make_lua_table(const user_function& of);
 result<std::unique_ptr<user_aggregate>> make_lua_aggregate(const user_function& of);
 
 /// What an aggregate's body defines beside what it must: sets `has_retract` and `has_merge`.
-/// Compiles bodies of any form. @errors user_function_failed
+/// Compiles bodies of any form. @errors malformed_record
 status check_lua(user_function& of);
 
 /// Whether a parameter may be called so in Lua.

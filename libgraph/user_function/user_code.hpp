@@ -32,7 +32,7 @@ struct user_rows {
 class user_scalar {
 public:
   virtual ~user_scalar() = default;
-  /// Appends a value for each of the rows. @errors user_function_failed
+  /// Appends a value for each of the rows. @errors malformed_record
   virtual status compute(user_arguments arguments, user_rows rows, column_builder& out) = 0;
 };
 
@@ -42,7 +42,7 @@ public:
   /// Calls the function for the rows from `from` on, until about `rows_max` rows are made.
   /// @param parents  gets, by row that is made, which of `rows` it is of
   /// @param columns  one a column of the function
-  /// @returns the next one of `rows`. @errors user_function_failed
+  /// @returns the next one of `rows`. @errors malformed_record
   virtual result<std::size_t> make(user_arguments arguments, user_rows rows, std::size_t from,
                                    std::size_t rows_max, std::vector<std::uint32_t>& parents,
                                    std::vector<column_builder>& columns) = 0;
@@ -62,7 +62,7 @@ public:
   virtual status tell(byte_view group, column_builder& out) = 0;
 };
 
-/// Make a function of its definition. @errors user_function_failed  with what is wrong in its code
+/// Make a function of its definition. @errors malformed_record  with what is wrong in its code
 result<std::unique_ptr<user_scalar>> make_user_scalar(const user_function& of);
 result<std::unique_ptr<user_table>> make_user_table(const user_function& of);
 result<std::unique_ptr<user_aggregate>> make_user_aggregate(const user_function& of);

@@ -299,7 +299,8 @@ void source_coordinator_endpoint::discover(discovery step, discovered handle,
 void source_coordinator_endpoint::fail(const error& cause) {
   close_enumerator();
   log().error("split enumerator failed", {{"source", node().name}, {"cause", to_string(cause)}});
-  post(job_master_, coordinator_failed{node().id, cause});
+  post(job_master_,
+       coordinator_failed{node().id, error(cause.code, "source failed: " + node().name, cause)});
 }
 
 } // namespace headrace::scheduler

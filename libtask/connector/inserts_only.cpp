@@ -14,7 +14,7 @@ status check_inserts_only(const graph::record_batch& rows, std::string_view sink
     if (kind != graph::row_kind::insert) {
       std::string found;
       graph::format_kind(kind, found);
-      return error(errc::output_failed,
+      return error(errc::output_unusable,
                    std::string(sink) + " takes inserts only, found " + found +
                        "; write results that do not change, or to a sink that takes updates");
     }

@@ -35,7 +35,7 @@ status csv_encoder::encode(const graph::record_batch& rows, byte_string& out) {
       if (at > 0)
         out += options_.delimiter;
       if (auto written = write_field(rows.at(at), row, at == 0, out); !written)
-        return error(errc::output_failed,
+        return error(errc::output_unusable,
                      "field `" + type_->fields()[at].name +
                          "` cannot be written as CSV: " + written.error().message);
     }
@@ -94,9 +94,9 @@ status csv_encoder::write_element(const column& values, std::size_t row) {
   write_scalar(values, row, timestamp_style::sql, scratch_);
   const auto text = std::string_view(scratch_).substr(begin);
   if (text.find(options_.array_delimiter) != std::string_view::npos)
-    return error(errc::output_failed, "an element holds the array delimiter, choose another by "
-                                      "option 'array-element-delimiter': " +
-                                          excerpt(text));
+    return error(errc::output_unusable, "an element holds the array delimiter, choose another by "
+                                        "option 'csv.array-element-delimiter': " +
+                                            excerpt(text));
   return {};
 }
 
@@ -119,8 +119,8 @@ status csv_encoder::write_text(std::string_view text, bool quoted, byte_string& 
     return {};
   }
   if (!options_.quote)
-    return error(errc::output_failed,
-                 "it needs quotes, which option 'disable-quote-character' forbids: " +
+    return error(errc::output_unusable,
+                 "it needs quotes, which option 'csv.disable-quote-character' forbids: " +
                      excerpt(text));
   out += *options_.quote;
   for (const char letter : text) {

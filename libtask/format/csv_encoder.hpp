@@ -12,7 +12,7 @@ class csv_encoder final : public graph::encoder {
 public:
   csv_encoder(csv_options options, graph::row_type_ptr type);
 
-  /// @errors output_failed  a value that the options leave no way to write
+  /// @errors output_unusable  a value that the options leave no way to write
   status encode(const graph::record_batch& rows, byte_string& out) override;
 
 private:

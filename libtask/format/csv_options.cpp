@@ -56,11 +56,10 @@ result<csv_options> csv_options::parse(const graph::option_map& given) {
   out.on_malformed = set.get_bool("ignore-parse-errors") ? graph::malformed_policy::skip
                                                          : graph::malformed_policy::fail;
   if (out.delimiter == '\n' || out.delimiter == '\r' || out.quote == '\n' || out.escape == '\n' ||
-      out.delimiter == out.quote || out.delimiter == out.escape ||
-      out.delimiter == out.array_delimiter)
+      out.delimiter == out.quote || out.delimiter == out.escape)
     return error(errc::bad_option_value,
-                 "bad options of format 'csv': delimiter, quote, escape and array delimiter must "
-                 "differ, and none may be a line break");
+                 "bad options of format 'csv': 'csv.field-delimiter', 'csv.quote-character' and "
+                 "'csv.escape-character' must differ, and none may be a line break");
   return out;
 }
 

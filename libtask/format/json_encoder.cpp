@@ -134,8 +134,9 @@ status json_encoder::write_map(const column& values, std::size_t row, byte_strin
       if (options_.null_keys == null_key_mode::drop)
         continue;
       if (options_.null_keys == null_key_mode::fail)
-        return error(errc::output_failed, "a map with a NULL key cannot be written as JSON, option "
-                                          "'map-null-key.mode' says what to do with it");
+        return error(errc::output_unusable,
+                     "a map with a NULL key cannot be written as JSON; the format's option "
+                     "'map-null-key.mode' = 'DROP' or 'LITERAL' says what to do with it");
       scratch_ = options_.null_key_literal;
     }
     out += before;

@@ -12,7 +12,7 @@ class json_encoder final : public graph::encoder {
 public:
   json_encoder(json_options options, graph::row_type_ptr type);
 
-  /// @errors output_failed  a map's key is NULL, and the options do not say what to do
+  /// @errors output_unusable  a map's key is NULL, and the options do not say what to do
   status encode(const graph::record_batch& rows, byte_string& out) override;
 
 private:

@@ -1,5 +1,7 @@
 #include "libtask/operator/event_time.hpp"
 
+#include "libgraph/data/row_format.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -8,12 +10,31 @@ namespace headrace::task {
 using graph::record_batch;
 using graph::watermark;
 
+namespace {
+
+status refuse_nulls(const record_batch& rows, std::size_t time_column) {
+  const auto& times = rows.at(time_column);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!times.is_null(rows.row_at(i)))
+      continue;
+    return error(errc::malformed_record,
+                 "RowTime field should not be null, please convert it to a non-null long value: "
+                 "column `" +
+                     rows.type()->fields()[time_column].name + "` of row " +
+                     graph::to_string(graph::row_view(rows, i)) +
+                     "; in SQL declare WATERMARK FOR a computed column, as t AS COALESCE(ts, …)");
+  }
+  return {};
+}
+
+} // namespace
+
 event_time_stamper::event_time_stamper(const graph::watermark_spec& spec,
                                        std::unique_ptr<graph::timestamp_assigner> assigner,
                                        std::shared_ptr<graph::memory_budget> memory)
     : assigner_(std::move(assigner)), column_(spec.time_column), memory_(std::move(memory)) {}
 
-record_batch event_time_stamper::stamp(const record_batch& rows) const {
+result<record_batch> event_time_stamper::stamp(const record_batch& rows) const {
   if (rows.is_empty() || (assigner_ == nullptr && column_ < 0))
     return rows;
   auto times = graph::buffer::allocate(rows.row_count() * sizeof(std::int64_t), memory_);
@@ -23,6 +44,8 @@ record_batch event_time_stamper::stamp(const record_batch& rows) const {
     return rows.with_timestamps(std::move(times));
   }
   const auto& source = rows.at(static_cast<std::size_t>(column_));
+  if (source.has_nulls())
+    HEADRACE_CHECK(refuse_nulls(rows, static_cast<std::size_t>(column_)));
   if (source.type().physical() == graph::physical_type::timestamp_nanos) {
     constexpr graph::int128 nanos = 1'000'000;
     const auto* values = source.values<graph::int128>();
@@ -35,10 +58,6 @@ record_batch event_time_stamper::stamp(const record_batch& rows) const {
   } else {
     std::copy_n(source.values<std::int64_t>(), rows.row_count(), out);
   }
-  if (source.has_nulls())
-    for (std::size_t i = 0; i < rows.row_count(); ++i)
-      if (source.is_null(i))
-        out[i] = watermark::none;
   return rows.with_timestamps(std::move(times));
 }
 

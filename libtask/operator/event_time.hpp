@@ -3,6 +3,7 @@
 #include "libgraph/data/stream_element.hpp"
 #include "libgraph/function/function.hpp"
 #include "libgraph/spec/operator_spec.hpp"
+#include "libactors/base/result.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +25,8 @@ public:
   event_time_stamper(const graph::watermark_spec& spec,
                      std::unique_ptr<graph::timestamp_assigner> assigner,
                      std::shared_ptr<graph::memory_budget> memory);
-  /// NULL in the time column gives `watermark::none`.
-  graph::record_batch stamp(const graph::record_batch& rows) const;
+  /// @errors malformed_record  NULL in the time column
+  result<graph::record_batch> stamp(const graph::record_batch& rows) const;
 
 private:
   std::unique_ptr<graph::timestamp_assigner> assigner_;

@@ -223,7 +223,7 @@ result<drain_result> source_operator::drain(operator_output& out, const drain_bu
     queue_.pop_front();
     queue_bytes_ -= piece.rows.retained_bytes();
     fetch();
-    emit_rows(piece, out);
+    HEADRACE_CHECK(emit_rows(piece, out));
     if (piece.split_finished) {
       splits_.erase(piece.split_id);
       watermarks_.remove(piece.split_id, context_.time.now_us());
@@ -235,11 +235,15 @@ result<drain_result> source_operator::drain(operator_output& out, const drain_bu
   return drain_result::done;
 }
 
-void source_operator::emit_rows(graph::fetched& piece, operator_output& out) {
+status source_operator::emit_rows(graph::fetched& piece, operator_output& out) {
   if (piece.rows.is_empty())
-    return;
+    return {};
   const auto now_us = context_.time.now_us();
-  const auto rows = stamper_.stamp(piece.rows);
+  auto stamped = stamper_.stamp(piece.rows);
+  if (!stamped)
+    return error(stamped.error().code, "input cannot be used: " + piece.split_id,
+                 std::move(stamped).error());
+  const auto rows = std::move(*stamped);
   auto reached = watermarks_.reached_ms(piece.split_id);
   watermarks_.on_rows(piece.split_id, reached, now_us);
   settle(out); // active again, before the rows
@@ -250,6 +254,7 @@ void source_operator::emit_rows(graph::fetched& piece, operator_output& out) {
         watermarks_.on_rows(piece.split_id, largest_ms, now_us);
         settle(out);
       });
+  return {};
 }
 
 void source_operator::settle(operator_output& out) {

@@ -51,7 +51,7 @@ private:
                            fetch_outcome& into);
   status take(fetch_outcome outcome);
   void request_split();
-  void emit_rows(graph::fetched& piece, operator_output& out);
+  status emit_rows(graph::fetched& piece, operator_output& out);
   void settle(operator_output& out);
 
   operator_id id_;

@@ -19,7 +19,7 @@ status watermarks_operator::open(const operator_states& /*states*/) {
 }
 
 status watermarks_operator::add(std::int32_t /*input*/, const graph::record_batch& rows) {
-  taken_ = stamper_.stamp(rows);
+  HEADRACE_TRY(taken_, stamper_.stamp(rows));
   return {};
 }
 

@@ -333,8 +333,9 @@ result<kernel> make_split(const kernel_request& request) {
     const reader<std::string_view> separators(frame.arguments[1]);
     return build_rows(frame, true, [&](column_builder& to, std::size_t row) {
       to.begin_list();
-      split_text(texts[row], separators[row],
-                 [&](std::string_view part) { to.child(0).append_string(part); });
+      if (!texts[row].empty())
+        split_text(texts[row], separators[row],
+                   [&](std::string_view part) { to.child(0).append_string(part); });
       to.end_list();
     });
   });

@@ -10,6 +10,30 @@
 namespace headrace::sql {
 namespace {
 
+/// The row of the values; NULL when one of them is. COUNT of several counts it.
+bound_expression row_without_null(std::vector<bound_expression> values, source_span at) {
+  const auto call = [&](std::string function, std::vector<bound_expression> arguments,
+                        logical_type type) {
+    bound_call made;
+    made.function = std::move(function);
+    made.arguments = std::move(arguments);
+    return bound_expression{std::move(made), std::move(type), at};
+  };
+  const auto boolean = logical_type::boolean().not_null();
+  std::vector<bound_expression> tests;
+  std::vector<logical_type::field> fields;
+  for (const auto& each : values) {
+    tests.push_back(call("IS NOT NULL", {each}, boolean));
+    fields.push_back({"EXPR$" + std::to_string(fields.size()), each.type, {}});
+  }
+  const auto type = logical_type::row(std::move(fields));
+  std::vector<bound_expression> parts;
+  parts.push_back(call("AND", std::move(tests), boolean));
+  parts.push_back(call("ROW", std::move(values), type.not_null()));
+  parts.push_back({bound_constant{}, type, at});
+  return call("CASE", std::move(parts), type);
+}
+
 std::string with_nearest(std::string message, std::string_view wanted,
                          const std::vector<std::string_view>& candidates) {
   if (const auto nearest = nearest_name(wanted, candidates); !nearest.empty())
@@ -412,6 +436,11 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
   is_in_aggregate_ = was_in_aggregate;
   if (!is_sound)
     return std::nullopt;
+  if (function == "COUNT" && arguments.size() > 1 && from.is_distinct)
+    return fail(diagnostic_kind::unsupported,
+                "COUNT(DISTINCT …) takes one value: make one text of several, by CONCAT_WS", at);
+  if (function == "COUNT" && arguments.size() > 1)
+    arguments = {row_without_null(std::move(arguments), at)};
   auto out = apply(ways, from, std::move(arguments), at);
   if (out && filter)
     std::get<bound_call>(out->node).filter = std::move(*filter);

@@ -195,7 +195,7 @@ bool expression_binder::bind_frame(const window_frame& from, source_span at, bou
   if (given != nullptr && given->interval && given->interval->from > interval_unit::month &&
       !given->is_negative)
     out.preceding = interval_value(given->text, *given->interval);
-  if (!out.preceding)
+  if (!out.preceding || *out.preceding < 0)
     return refuse("RANGE takes an interval such as INTERVAL '10' MINUTES", from.start.offset->at);
   return true;
 }

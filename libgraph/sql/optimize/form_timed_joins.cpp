@@ -11,6 +11,8 @@ namespace headrace::sql {
 namespace {
 
 constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
+/// Rows of joins that reach further are kept for ever, as without a bound: a thousand years.
+constexpr std::int64_t reach_ms_max = std::int64_t{365'000} * 24 * 60 * 60 * 1000;
 
 /// A column of a time and what is added to it.
 struct time_term {
@@ -45,7 +47,11 @@ std::optional<time_term> term_of(const bound_expression& from) {
   }
   if (!term || !added)
     return std::nullopt;
-  term->added_ms += call->function == "+" ? *added : -*added;
+  const bool is_far = call->function == "+"
+                          ? __builtin_add_overflow(term->added_ms, *added, &term->added_ms)
+                          : __builtin_sub_overflow(term->added_ms, *added, &term->added_ms);
+  if (is_far || term->added_ms < -reach_ms_max || term->added_ms > reach_ms_max)
+    return std::nullopt;
   return term;
 }
 

@@ -167,7 +167,14 @@ statement statement_parser::parse_explain() {
           in_.fail_expected();
   }
   const auto first = in_.here();
-  auto of = parse_statement();
+  statement of;
+  if (in_.accept(kw::statement_)) {
+    in_.expect_all({kw::set_, kw::begin_});
+    of.node = parse_statement_set_body();
+    of.at = in_.since(first);
+  } else {
+    of = parse_statement();
+  }
   const auto* created = std::get_if<create_table>(&of.node);
   const bool has_plan =
       std::holds_alternative<query_statement>(of.node) || std::holds_alternative<insert>(of.node) ||

@@ -17,6 +17,19 @@ bool has_aggregate(const bound_expression& in) {
   return false;
 }
 
+bound_expression canonical_key(bound_expression key) {
+  const auto root = key.type.root();
+  if (root != type_root::float_ && root != type_root::double_)
+    return key;
+  const auto at = key.at;
+  const auto type = key.type;
+  bound_call sum;
+  sum.function = "+";
+  sum.arguments.push_back(std::move(key));
+  sum.arguments.push_back({bound_constant{"0", std::nullopt}, type.not_null(), at});
+  return {std::move(sum), type, at};
+}
+
 std::size_t grouping_rewriter::project(bound_expression from) {
   const auto same = std::find(projected_.begin(), projected_.end(), from);
   const auto index = static_cast<std::size_t>(same - projected_.begin());
@@ -48,6 +61,21 @@ std::optional<bound_expression> grouping_rewriter::rewrite(bound_expression from
     return bound_expression{bound_column{static_cast<std::size_t>(key - projected_.begin())},
                             from.type, from.at};
   if (const auto* column = std::get_if<bound_column>(&from.node)) {
+    const auto& label = input_[column->index].name;
+    if (label.starts_with(query_value_prefix)) { // all rows have the same: any of them will do
+      bound_call any;
+      any.function = "MAX";
+      any.is_aggregate = true;
+      any.arguments.push_back(from);
+      return take_aggregate(std::move(any), from);
+    }
+    if (label.starts_with(tied_value_prefix)) {
+      findings_.push_back({diagnostic_kind::unsupported,
+                           "a query for a value that is tied to rows cannot stand where these are "
+                           "grouped: group them in a sub-query, and ask for the value around it",
+                           from.at});
+      return std::nullopt;
+    }
     findings_.push_back(
         {diagnostic_kind::invalid,
          "column is neither in GROUP BY nor inside an aggregate: " + input_[column->index].name,
@@ -91,6 +119,8 @@ plan_node grouping_rewriter::finish(plan_node input) && {
     names.push_back(column != nullptr ? input.columns[column->index].name
                                       : "$f" + std::to_string(i));
   }
+  for (std::size_t i = 0; i < key_count_; ++i)
+    projected_[i] = canonical_key(std::move(projected_[i]));
   plan_node out;
   out.at = input.at;
   auto rows = projected(std::move(input), std::move(projected_), std::move(names));

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headrace::sql {
@@ -34,6 +35,15 @@ private:
   std::vector<aggregate_item> items_;
   std::vector<diagnostic>& findings_;
 };
+
+/// What names of columns begin with that are the value of a query: the same for all rows, or tied
+/// to columns of the query around it.
+inline constexpr std::string_view query_value_prefix = "$q";
+inline constexpr std::string_view tied_value_prefix = "$k";
+
+/// A key whose equal values are the same value: 0.0 and -0.0 are one group, whose rows are all to
+/// say 0.0.
+bound_expression canonical_key(bound_expression key);
 
 /// Whether an aggregate stands in it.
 bool has_aggregate(const bound_expression& in);

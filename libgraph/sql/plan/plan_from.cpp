@@ -9,7 +9,16 @@
 namespace headrace::sql {
 namespace {
 
-constexpr int view_depth_max = 50;
+constexpr std::size_t view_depth_max = 50;
+/// What views and common tables come to in one statement, each counted where it is read.
+constexpr std::size_t operators_max = 20'000;
+
+std::size_t count_operators(const plan_node& in) {
+  std::size_t out = 1;
+  for (const auto& each : in.inputs)
+    out += count_operators(each);
+  return out;
+}
 
 std::vector<std::string> texts_of(const qualified_name& from) {
   std::vector<std::string> out;
@@ -99,8 +108,10 @@ std::optional<query_planner::relation> query_planner::plan_named(const table_ref
   const auto& label = from.table.parts.back().text;
   if (from.table.parts.size() == 1)
     for (auto each = common_tables_.rbegin(); each != common_tables_.rend(); ++each)
-      if (each->name == label)
-        return relation{each->plan, scope_of(each->plan.columns, label)};
+      if (each->name == label) {
+        auto rows = put_in(each->plan, label, at);
+        return rows ? std::optional(relation{*rows, scope_of(rows->columns, label)}) : std::nullopt;
+      }
   const auto found = find_relation(from.table);
   if (!found)
     return std::nullopt;
@@ -119,31 +130,79 @@ std::optional<plan_node> query_planner::plan_relation(const graph::named_relatio
   return plan_view(found.path, std::get<graph::view_definition>(found.definition), at);
 }
 
+/// A view or a common table once more: plans are trees, so that they grow by it.
+std::optional<plan_node> query_planner::put_in(const plan_node& rows, const std::string& label,
+                                               source_span at) {
+  views_->operators += count_operators(rows);
+  if (views_->operators <= operators_max)
+    return rows;
+  if (views_->refusal.empty())
+    views_->refusal = "views and tables of WITH come to more than " +
+                      std::to_string(operators_max) + " operators in this statement, with " +
+                      label + ": read each of them less often, or keep the rows of one in a table";
+  return fail(diagnostic_kind::too_large, views_->refusal, at);
+}
+
 std::optional<plan_node> query_planner::plan_view(const graph::object_path& path,
                                                   const graph::view_definition& view,
                                                   source_span at) {
+  auto known = views_->known.find(path);
+  if (known == views_->known.end()) {
+    auto made = plan_new_view(path, view);
+    known = views_->known.emplace(path, std::move(made)).first;
+  }
+  if (!known->second.rows)
+    return fail(diagnostic_kind::invalid, known->second.failure, at);
+  return put_in(*known->second.rows, path.object, at);
+}
+
+query_planner::planned_view query_planner::plan_new_view(const graph::object_path& path,
+                                                         const graph::view_definition& view) {
+  auto& open = views_->open;
+  if (std::find(open.begin(), open.end(), path) != open.end()) {
+    views_->has_cycle = true;
+    views_->refusal = "view is over itself: " + path.object;
+    return {std::nullopt, views_->refusal};
+  }
+  if (open.size() >= view_depth_max) {
+    views_->refusal = "views refer to each other through more than " +
+                      std::to_string(view_depth_max) + " levels: " + open.front().object +
+                      " down to " + path.object;
+    return {std::nullopt, views_->refusal};
+  }
   const auto parsed = parse_query(view.query);
   std::vector<diagnostic> inner = parsed.findings;
-  if (view_depth_ >= view_depth_max)
-    return fail(diagnostic_kind::invalid, "views refer to each other too deeply: " + path.object,
-                at);
   std::optional<plan_node> rows;
   if (parsed.value) {
     query_planner planner(catalog_, {view.catalog, view.database}, inner);
-    planner.view_depth_ = view_depth_ + 1;
+    planner.views_ = views_;
+    open.push_back(path);
     rows = planner.plan_query(*parsed.value);
+    open.pop_back();
   }
-  if (rows && rows->columns.size() != view.columns.size())
-    return fail(diagnostic_kind::invalid,
-                "tables of the view have other columns than when it was made: " + path.object, at);
+  if (!rows && !views_->refusal.empty())
+    return {std::nullopt, views_->refusal};
   if (!rows)
-    return fail(diagnostic_kind::invalid,
-                "view has no meaning any more: " + path.object + ": " +
-                    (inner.empty() ? std::string("it is no query") : inner[0].message),
-                at);
+    return {std::nullopt, "view has no meaning any more: " + path.object + ": " +
+                              (inner.empty() ? std::string("it is no query") : inner[0].message)};
+  if (rows->columns.size() != view.columns.size())
+    return {std::nullopt,
+            "tables of the view have other columns than when it was made: " + path.object};
   for (std::size_t i = 0; i < view.columns.size(); ++i)
     rows->columns[i].name = view.columns[i].name;
-  return rows;
+  return {std::move(rows), {}};
+}
+
+bool query_planner::is_over_itself(const graph::catalog_store& catalog,
+                                   const graph::object_path& path) {
+  const auto found = catalog.find(std::vector{path.catalog, path.database, path.object});
+  const auto* view = found ? std::get_if<graph::view_definition>(&found->definition) : nullptr;
+  if (view == nullptr)
+    return false;
+  std::vector<diagnostic> findings;
+  query_planner planner(catalog, findings);
+  planner.plan_view(found->path, *view, {});
+  return planner.views_->has_cycle;
 }
 
 std::optional<plan_node> query_planner::plan_scan(const graph::object_path& path,

@@ -10,6 +10,44 @@ bound_expression null_of(const logical_type& type, source_span at) {
   return {bound_constant{}, type.nullable(), at};
 }
 
+/// A name or value of a partition, as it stands in a path.
+void append_escaped(std::string_view text, std::string& out) {
+  for (const char letter : text) {
+    if (letter == '/')
+      out += "%2F";
+    else if (letter == '=')
+      out += "%3D";
+    else if (letter == '%')
+      out += "%25";
+    else
+      out += letter;
+  }
+}
+
+/// KEY=VALUE/… of the one partition that the statement names; empty when the query decides, too.
+std::string fixed_partition(const graph::table_definition& table,
+                            const std::vector<const graph::table_column*>& persisted,
+                            const std::vector<std::optional<bound_expression>>& fixed) {
+  const auto missing = table.options.find("partition.default-name");
+  std::string out;
+  for (const auto& key : table.partitioned_by) {
+    const bound_constant* value = nullptr;
+    for (std::size_t i = 0; i < persisted.size(); ++i)
+      if (persisted[i]->name == key && fixed[i])
+        value = std::get_if<bound_constant>(&fixed[i]->node);
+    if (value == nullptr)
+      return {};
+    out += out.empty() ? "" : "/";
+    append_escaped(key, out);
+    out += '=';
+    if (value->text)
+      append_escaped(*value->text, out);
+    else
+      out += missing != table.options.end() ? missing->second : "__DEFAULT_PARTITION__";
+  }
+  return out;
+}
+
 } // namespace
 
 std::optional<plan_node> query_planner::plan(const insert& from) {
@@ -76,9 +114,16 @@ std::optional<plan_node> query_planner::plan(const insert& from) {
   auto fitted = fit_rows(from, std::move(*rows), persisted, source, *fixed);
   if (!fitted)
     return std::nullopt;
+  if (from.overwrites)
+    if (const auto only = fixed_partition(*table, persisted, *fixed); !only.empty())
+      sink.options.insert_or_assign("sink.overwrite.partition", only);
   plan_node out;
   out.at = from.at;
   out.columns = fitted->columns;
+  // Where the query may give NULL, and the table takes none, the two differ.
+  for (std::size_t i = 0; i < persisted.size(); ++i)
+    if (!persisted[i]->type.is_nullable())
+      out.columns[i].type = out.columns[i].type.not_null();
   out.node = std::move(sink);
   out.inputs.push_back(std::move(*fitted));
   return out;
@@ -89,8 +134,16 @@ query_planner::bind_partition(const insert& from, const graph::table_definition&
                               const persisted_columns& persisted) {
   std::vector<std::optional<bound_expression>> out(persisted.size());
   bool is_sound = true;
+  std::vector<std::string_view> seen;
   for (const auto& each : from.partition) {
     const auto& label = each.column.text;
+    if (std::find(seen.begin(), seen.end(), label) != seen.end()) {
+      is_sound = false;
+      fail(diagnostic_kind::duplicate_name, "PARTITION names a column twice: " + label,
+           each.column.at);
+      continue;
+    }
+    seen.push_back(label);
     if (std::find(table.partitioned_by.begin(), table.partitioned_by.end(), label) ==
         table.partitioned_by.end()) {
       is_sound = false;

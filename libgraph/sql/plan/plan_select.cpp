@@ -464,6 +464,9 @@ query_planner::plan_hinted_select(const select& from, const std::vector<order_it
     hints_->apply(std::get<aggregate_node>(groups.node), table);
   }
   rows = plan_windows(std::move(rows), outputs, std::move(qualify));
+  if (from.is_distinct)
+    for (auto& each : outputs)
+      each = canonical_key(std::move(each));
   out.plan = projected(std::move(rows), std::move(outputs), std::move(names));
   if (from.is_distinct) {
     plan_node distinct;

@@ -1,59 +1,13 @@
 #include "libgraph/sql/plan/conditions.hpp"
-#include "libgraph/sql/plan/grouping.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
-#include "libactors/base/assert.hpp"
+#include "libgraph/sql/plan/sub_query_parts.hpp"
 
 #include <algorithm>
 
-// Queries inside expressions, as joins: conditions of WHERE become semi and anti joins, values left
-// joins with groups. A query may be about rows of the one around it, by conditions of its WHERE.
+// Queries inside conditions, as joins: conditions of WHERE become semi and anti joins. A query may
+// be about rows of the one around it, by conditions of its WHERE.
 namespace headrace::sql {
 namespace {
-
-bool names_outer(const bound_expression& in) {
-  bool out = false;
-  visit_columns(
-      in, [&](const bound_column& column) { out |= column.index >= column_scope::outer_first; });
-  return out;
-}
-bool names_own(const bound_expression& in) {
-  bool out = false;
-  visit_columns(
-      in, [&](const bound_column& column) { out |= column.index < column_scope::outer_first; });
-  return out;
-}
-
-/// Columns of the query around come first, then those of the sub-query.
-void move_columns(bound_expression& in, std::size_t outer_width) {
-  visit_columns(in, [&](bound_column& column) {
-    column.index = column.index >= column_scope::outer_first
-                       ? column.index - column_scope::outer_first
-                       : column.index + outer_width;
-  });
-}
-
-bound_expression call_of(std::string function, std::vector<bound_expression> arguments,
-                         logical_type type, source_span at) {
-  bound_call out;
-  out.function = std::move(function);
-  out.arguments = std::move(arguments);
-  return {std::move(out), std::move(type), at};
-}
-
-/// Both as what they have in common; nothing where they have nothing.
-std::optional<bound_expression> comparison(std::string sign, bound_expression left,
-                                           bound_expression right, source_span at) {
-  const logical_type both[] = {left.type, right.type};
-  const auto common = common_type(both);
-  if (!common)
-    return std::nullopt;
-  const bool is_nullable = left.type.is_nullable() || right.type.is_nullable();
-  std::vector<bound_expression> arguments;
-  arguments.push_back(expression_binder::cast_to(std::move(left), *common));
-  arguments.push_back(expression_binder::cast_to(std::move(right), *common));
-  return call_of(std::move(sign), std::move(arguments),
-                 is_nullable ? logical_type::boolean() : logical_type::boolean().not_null(), at);
-}
 
 /// Where the comparison is not FALSE: what NOT IN and ALL must not find.
 bound_expression or_unknown(bound_expression compared) {
@@ -85,36 +39,6 @@ std::string_view sign_of(operator_kind kind, bool is_inverse) {
   }
 }
 
-/// Rows of a join come when the later of both sides comes.
-void forget_times(std::vector<plan_column>& columns) {
-  for (auto& each : columns) {
-    each.time = time_kind::none;
-    each.window.reset();
-  }
-}
-
-/// A select of whose rows each stands for one of FROM.
-bool is_plain(const query& from) {
-  const auto* body = std::get_if<select>(&from.body);
-  return body != nullptr && body->from && from.with.empty() && !from.limit && !from.offset &&
-         !body->has_group_by && !body->having && !body->qualify && body->windows.empty();
-}
-
-/// What the value is when there is no row: COUNT is 0, other aggregates are NULL.
-bound_expression without_rows(const bound_expression& value, const std::vector<bool>& counts) {
-  if (const auto* column = std::get_if<bound_column>(&value.node)) {
-    const bool is_count = column->index < counts.size() && counts[column->index];
-    return {bound_constant{is_count ? std::optional<std::string>("0") : std::nullopt, std::nullopt},
-            is_count ? value.type : value.type.nullable(), value.at};
-  }
-  auto out = value;
-  out.type = out.type.nullable();
-  if (auto* call = std::get_if<bound_call>(&out.node))
-    for (auto& each : call->arguments)
-      each = without_rows(each, counts);
-  return out;
-}
-
 } // namespace
 
 std::optional<query_planner::sub_rows>
@@ -135,8 +59,18 @@ query_planner::plan_sub_rows(const query& from, const column_scope& outer, wante
   const bool has_unknown = std::any_of(first, findings_.end(), [](const diagnostic& each) {
     return each.kind == diagnostic_kind::unknown_name;
   });
-  if (!has_unknown || !is_plain(from))
+  if (!has_unknown)
     return std::nullopt;
+  if (!is_plain(from)) {
+    if (names_around(from, outer)) {
+      findings_.erase(first, findings_.end());
+      return unsupported(
+          "a query about rows of the one around it is SELECT … FROM … WHERE …: WITH, "
+          "GROUP BY, HAVING, LIMIT and the like are not supported there",
+          from.at);
+    }
+    return std::nullopt;
+  }
   const std::vector<diagnostic> alone(first, findings_.end());
   findings_.erase(first, findings_.end());
   auto out = plan_correlated(from, outer, wanted);
@@ -145,6 +79,22 @@ query_planner::plan_sub_rows(const query& from, const column_scope& outer, wante
   if (!out && findings_.size() == known)
     findings_.insert(findings_.end(), alone.begin(), alone.end());
   return out;
+}
+
+/// Whether WHERE of a query has sense with the columns of the query around alone.
+bool query_planner::names_around(const query& from, const column_scope& outer) {
+  const auto* body = std::get_if<select>(&from.body);
+  if (body == nullptr || !body->from || !body->where)
+    return false;
+  std::vector<diagnostic> findings;
+  query_planner probe(catalog_, names_, findings);
+  probe.common_tables_ = common_tables_;
+  auto input = probe.plan_table(**body->from);
+  if (!input)
+    return false;
+  input->scope.set_outer(&outer);
+  std::vector<bound_expression> correlations;
+  return probe.plan_where(std::move(*input), *body->where, &correlations) && !correlations.empty();
 }
 
 std::optional<query_planner::sub_rows>
@@ -223,6 +173,16 @@ std::optional<query_planner::relation> query_planner::join_query(relation input,
 
 std::optional<query_planner::relation>
 query_planner::plan_exists(relation input, const exists& from, bool is_negated, source_span at) {
+  if (is_aggregate_row(*from.rows)) {
+    // There is always the row: it is planned to be checked alone.
+    auto asked = input;
+    if (!plan_aggregate_row(asked, *from.rows, at))
+      return std::nullopt;
+    if (is_negated)
+      input.plan = filtered(std::move(input.plan), {bound_constant{"FALSE", std::nullopt},
+                                                    logical_type::boolean().not_null(), at});
+    return input;
+  }
   auto rows = plan_sub_rows(*from.rows, input.scope, wanted_items::none);
   if (!rows)
     return std::nullopt;
@@ -243,163 +203,93 @@ query_planner::plan_in_query(relation input, const in_query& from, source_span a
     if (values.size() != (row != nullptr ? row->items.size() : 1))
       return std::nullopt;
   }
-  auto rows = plan_sub_rows(*from.items, input.scope, wanted_items::own);
-  if (!rows)
+  const auto width = input.plan.columns.size();
+  std::optional<sub_rows> rows;
+  std::optional<std::vector<bound_expression>> items;
+  if (is_aggregate_row(*from.items)) {
+    items = plan_aggregate_row(input, *from.items, at);
+  } else if ((rows = plan_sub_rows(*from.items, input.scope, wanted_items::own))) {
+    items = std::move(rows->items);
+    for (auto& each : *items)
+      move_columns(each, width);
+  }
+  if (!items)
     return std::nullopt;
-  if (rows->items.size() != values.size())
+  if (items->size() != values.size())
     return fail(
         diagnostic_kind::invalid,
         "query behind IN has " +
             (values.size() == 1 ? "one column" : std::to_string(values.size()) + " columns") +
-            ", found " + std::to_string(rows->items.size()),
+            ", found " + std::to_string(items->size()),
         from.items->at);
-  const auto width = input.plan.columns.size();
   conditions parts;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    auto item = std::move(rows->items[i]);
-    move_columns(item, width);
+    auto& item = (*items)[i];
     const auto types = values[i].type.nullable().to_sql() + " and " + item.type.nullable().to_sql();
     auto equal = comparison("=", std::move(values[i]), std::move(item), at);
     if (!equal)
       return fail(diagnostic_kind::type_mismatch,
                   "cannot compare by IN: " + types + "; CAST one side", at);
-    parts.push_back(from.is_negated ? or_unknown(std::move(*equal)) : std::move(*equal));
+    const bool is_none_wanted = from.is_negated && rows;
+    parts.push_back(is_none_wanted ? or_unknown(std::move(*equal)) : std::move(*equal));
   }
+  if (!rows)
+    return keep_if(std::move(input), *all_of(std::move(parts)), from.is_negated);
   return join_query(std::move(input), std::move(*rows),
                     from.is_negated ? join_type::anti : join_type::semi, std::move(parts), at);
+}
+
+/// The rows for which a condition over one row is true, or is false.
+query_planner::relation query_planner::keep_if(relation input, bound_expression condition,
+                                               bool is_negated) {
+  if (is_negated) {
+    const auto type = condition.type;
+    const auto at = condition.at;
+    condition = call_of("NOT", {std::move(condition)}, type, at);
+  }
+  input.plan = filtered(std::move(input.plan), std::move(condition));
+  return input;
 }
 
 /// ANY is true where one row compares so, ALL where none compares otherwise or not at all.
 std::optional<query_planner::relation>
 query_planner::plan_comparison(relation input, const quantified_comparison& from, bool is_negated,
                                source_span at) {
+  auto value = expression_binder(input.scope, findings_, &functions_).bind(*from.value);
+  if (!value)
+    return std::nullopt;
+  const bool is_row = is_aggregate_row(**from.rows);
   const bool is_all = from.is_all != is_negated;
   // NOT (x < ANY …) is x >= ALL …; and that none compares otherwise inverts it once more.
-  const bool is_inverse = is_negated != is_all;
-  auto value = expression_binder(input.scope, findings_, &functions_).bind(*from.value);
-  auto rows = plan_sub_rows(**from.rows, input.scope, wanted_items::own);
-  if (!value || !rows)
+  const bool is_inverse = !is_row && is_negated != is_all;
+  const auto width = input.plan.columns.size();
+  std::optional<sub_rows> rows;
+  std::optional<std::vector<bound_expression>> items;
+  if (is_row) {
+    items = plan_aggregate_row(input, **from.rows, at);
+  } else if ((rows = plan_sub_rows(**from.rows, input.scope, wanted_items::own))) {
+    items = std::move(rows->items);
+    for (auto& each : *items)
+      move_columns(each, width);
+  }
+  if (!items)
     return std::nullopt;
-  if (rows->items.size() != 1)
-    return fail(
-        diagnostic_kind::invalid,
-        "query behind ANY or ALL has one column, found " + std::to_string(rows->items.size()), at);
-  auto item = std::move(rows->items[0]);
-  move_columns(item, input.plan.columns.size());
+  if (items->size() != 1)
+    return fail(diagnostic_kind::invalid,
+                "query behind ANY or ALL has one column, found " + std::to_string(items->size()),
+                at);
+  auto& item = (*items)[0];
   const auto types = value->type.nullable().to_sql() + " and " + item.type.nullable().to_sql();
   auto compared = comparison(std::string(sign_of(from.kind, is_inverse)), std::move(*value),
                              std::move(item), at);
   if (!compared)
     return fail(diagnostic_kind::type_mismatch, "cannot compare: " + types + "; CAST one side", at);
+  if (is_row)
+    return keep_if(std::move(input), std::move(*compared), is_negated);
   conditions parts;
   parts.push_back(is_all ? or_unknown(std::move(*compared)) : std::move(*compared));
   return join_query(std::move(input), std::move(*rows), is_all ? join_type::anti : join_type::semi,
                     std::move(parts), at);
-}
-
-std::optional<bound_expression>
-query_planner::plan_query_value(relation& input, const subquery& from, source_span at) {
-  const auto* body = std::get_if<select>(&from.rows->body);
-  if (!is_plain(*from.rows) || body->is_distinct || body->items.size() != 1)
-    return unsupported("a query that stands for a value is SELECT aggregate FROM … WHERE …, of one "
-                       "column and without GROUP BY, so that it has one row",
-                       at);
-  auto rows = plan_table(**body->from);
-  if (!rows)
-    return std::nullopt;
-  std::vector<bound_expression> correlations;
-  if (body->where) {
-    rows->scope.set_outer(&input.scope);
-    rows = plan_where(std::move(*rows), *body->where, &correlations);
-    if (!rows)
-      return std::nullopt;
-    rows->scope.set_outer(nullptr);
-  }
-  std::vector<bound_expression> keys;
-  std::vector<bound_expression> outer_keys;
-  for (auto& each : correlations) {
-    auto* equal = std::get_if<bound_call>(&each.node);
-    bool is_tied = equal != nullptr && equal->function == "=";
-    for (std::size_t i = 0; is_tied && i < 2; ++i)
-      is_tied = names_outer(equal->arguments[i]) != names_own(equal->arguments[i]) &&
-                names_outer(equal->arguments[0]) != names_outer(equal->arguments[1]);
-    if (!is_tied)
-      return unsupported("a query that stands for a value is tied to the query around it by "
-                         "conditions like its.column = other.column alone",
-                         each.at);
-    const std::size_t outer = names_outer(equal->arguments[0]) ? 0 : 1;
-    outer_keys.push_back(std::move(equal->arguments[outer]));
-    keys.push_back(std::move(equal->arguments[1 - outer]));
-  }
-  std::vector<bound_expression> outputs;
-  {
-    expression_binder binder(rows->scope, findings_, &functions_);
-    binder.allow_aggregates(true);
-    auto value = binder.bind(body->items[0].value);
-    if (!value)
-      return std::nullopt;
-    if (!has_aggregate(*value))
-      return unsupported("a query that stands for a value has an aggregate, so that it has one "
-                         "row: SELECT MAX(x) …",
-                         at);
-    outputs.push_back(std::move(*value));
-  }
-  auto grouped = plan_groups(std::move(rows->plan), keys, outputs, std::nullopt);
-  if (!grouped)
-    return std::nullopt;
-  const auto& groups = std::get<aggregate_node>(grouped->node);
-  std::vector<bool> counts(grouped->columns.size(), false);
-  for (std::size_t i = 0; i < groups.items.size(); ++i)
-    counts[groups.key_count + i] = groups.items[i].function == "COUNT";
-  bool has_count = false;
-  visit_columns(outputs[0], [&](const bound_column& column) { has_count |= counts[column.index]; });
-  const auto missing = without_rows(outputs[0], counts);
-
-  // The keys, the value, and a column that is NULL where there is no group.
-  std::vector<bound_expression> items;
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    items.push_back({bound_column{i}, grouped->columns[i].type, at});
-  items.push_back(outputs[0]);
-  items.push_back({bound_constant{"1", std::nullopt}, logical_type::integer().not_null(), at});
-  if (!has_count)
-    items.pop_back();
-  const auto width = input.plan.columns.size();
-  for (std::size_t i = 0; i < items.size(); ++i)
-    names.push_back("$q" + std::to_string(width + i));
-  auto value_rows = projected(std::move(*grouped), std::move(items), std::move(names));
-
-  plan_node joined;
-  joined.at = at;
-  joined.columns = input.plan.columns;
-  conditions parts;
-  for (std::size_t i = 0; i < outer_keys.size(); ++i) {
-    move_columns(outer_keys[i], width);
-    bound_expression key{bound_column{width + i}, value_rows.columns[i].type, at};
-    auto equal = comparison("=", std::move(outer_keys[i]), std::move(key), at);
-    HEADRACE_ASSERT(equal.has_value(), "they were compared before");
-    parts.push_back(std::move(*equal));
-  }
-  for (auto column : value_rows.columns) {
-    column.type = column.type.nullable();
-    input.scope.add({}, column.name, column.type, true);
-    joined.columns.push_back(std::move(column));
-  }
-  forget_times(joined.columns);
-  joined.node = join_node{join_type::left, all_of(std::move(parts))};
-  joined.inputs.push_back(std::move(input.plan));
-  joined.inputs.push_back(std::move(value_rows));
-  input.plan = std::move(joined);
-
-  const auto place = width + keys.size();
-  bound_expression value{bound_column{place}, input.plan.columns[place].type, at};
-  if (!has_count)
-    return value;
-  bound_expression there{bound_column{place + 1}, input.plan.columns[place + 1].type, at};
-  auto is_missing = call_of("IS NULL", {std::move(there)}, logical_type::boolean().not_null(), at);
-  auto otherwise = expression_binder::cast_to(missing, value.type);
-  const auto type = value.type;
-  return call_of("CASE", {std::move(is_missing), std::move(otherwise), std::move(value)}, type, at);
 }
 
 } // namespace headrace::sql

@@ -10,6 +10,10 @@ namespace {
 
 using std::string_view;
 
+constexpr std::int64_t window_days_max = 365'000; ///< of sizes, gaps and offsets
+constexpr std::int64_t window_ms_max = window_days_max * 24 * 60 * 60 * 1000;
+constexpr std::int64_t windows_a_row_max = 100'000; ///< of HOP and CUMULATE
+
 struct window_signature {
   string_view name;
   window_function kind;
@@ -69,8 +73,16 @@ std::optional<std::int64_t> milliseconds_of(const expression& from, string_view 
   if (given != nullptr && given->interval && given->interval->from > interval_unit::month) {
     const auto value =
         interval_value((given->is_negative ? "-" : "") + given->text, *given->interval);
-    if (value && (may_be_negative || *value > 0))
+    const bool has_sense = value && (may_be_negative || *value > 0);
+    if (has_sense && *value >= -window_ms_max && *value <= window_ms_max)
       return value;
+    if (has_sense) {
+      findings.push_back({diagnostic_kind::too_large,
+                          std::string(parameter) + " of a window is at most " +
+                              std::to_string(window_days_max) + " days",
+                          from.at});
+      return std::nullopt;
+    }
   }
   findings.push_back({diagnostic_kind::invalid,
                       std::string(parameter) + " of a window is " +
@@ -78,6 +90,20 @@ std::optional<std::int64_t> milliseconds_of(const expression& from, string_view 
                           " such as INTERVAL '10' MINUTES",
                       from.at});
   return std::nullopt;
+}
+
+/// Whether windows with a slide or a step are as many as a row may be in.
+bool check_count(const window_shape& shape, const std::string& label, source_span at,
+                 std::vector<diagnostic>& findings) {
+  if (shape.slide_ms == 0 || shape.size_ms / shape.slide_ms <= windows_a_row_max)
+    return true;
+  findings.push_back({diagnostic_kind::too_large,
+                      "each row would be in " + std::to_string(shape.size_ms / shape.slide_ms) +
+                          " windows of " + label + ", at most " +
+                          std::to_string(windows_a_row_max) +
+                          " are allowed: make them shorter or further apart",
+                      at});
+  return false;
 }
 
 } // namespace
@@ -148,6 +174,7 @@ std::optional<query_planner::relation> query_planner::plan_window(const function
              " ms",
          at);
   }
+  is_sound = is_sound && check_count(made.shape, label, at, findings_);
   expression_binder binder(input->scope, findings_, &functions_);
   const auto time = binder.bind(
       {column_reference{{{column->columns[0]}, column->columns[0].at}}, column->columns[0].at});
@@ -239,6 +266,7 @@ query_planner::plan_group_window(relation input, const select& from, group_windo
   if (count == 3)
     made.shape.slide_ms = interval_at(1, "SLIDE");
   made.shape.size_ms = interval_at(count - 1, kind == window_function::session ? "GAP" : "SIZE");
+  is_sound = is_sound && check_count(made.shape, label, at, findings_);
   expression_binder binder(input.scope, findings_, &functions_);
   const auto time = binder.bind(call->arguments[0].value);
   if (!time || !is_sound)

@@ -6,6 +6,7 @@
 #include "libgraph/sql/plan/hints.hpp"
 #include "libgraph/sql/plan/logical_plan.hpp"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,8 @@ public:
     auto out = find_function(name, true);
     return out != nullptr ? out : find_function(name, false);
   }
+  /// Whether the path leads to a view that reads itself, at once or through others.
+  static bool is_over_itself(const graph::catalog_store& catalog, const graph::object_path& path);
   /// The binder's scope of a table's columns.
   static column_scope scope_of(const std::vector<plan_column>& columns, const std::string& table);
 
@@ -65,6 +68,18 @@ private:
   struct common_table_plan {
     std::string name;
     plan_node plan;
+  };
+  struct planned_view {
+    std::optional<plan_node> rows;
+    std::string failure; ///< without rows
+  };
+  /// What the views of one statement came to: each is planned once.
+  struct view_plans {
+    std::map<graph::object_path, planned_view> known;
+    std::vector<graph::object_path> open; ///< being planned, each read by the one before it
+    std::size_t operators = 0;            ///< of what was put in
+    std::string refusal; ///< why none can be planned that has this one below it; said once
+    bool has_cycle = false;
   };
   /// A query's rows before ORDER BY: perhaps with columns behind, that only it needs.
   struct ordered {
@@ -169,6 +184,7 @@ private:
                                         wanted_items wanted);
   std::optional<sub_rows> plan_correlated(const query& from, const column_scope& outer,
                                           wanted_items wanted);
+  bool names_around(const query& from, const column_scope& outer);
   /// A condition with a query in it as a join: IN, EXISTS, ANY, ALL.
   std::optional<relation> plan_query_condition(relation input, const expression& condition);
   std::optional<relation> plan_in_query(relation input, const in_query& from, source_span at);
@@ -178,7 +194,12 @@ private:
                                       source_span at);
   std::optional<relation> join_query(relation input, sub_rows rows, join_type kind,
                                      std::vector<bound_expression> parts, source_span at);
-  /// Joins the value of a query to the rows, as a column behind the others.
+  static relation keep_if(relation input, bound_expression condition, bool is_negated);
+  /// Joins the values of an aggregate without GROUP BY to the rows, as columns behind the others;
+  /// gives what they are for each row.
+  std::optional<std::vector<bound_expression>>
+  plan_aggregate_row(relation& input, const query& from, source_span at);
+  /// Likewise of a query in place of a value.
   std::optional<bound_expression> plan_query_value(relation& input, const subquery& from,
                                                    source_span at);
 
@@ -214,6 +235,8 @@ private:
                                      const std::vector<hint>& hints, source_span at);
   std::optional<plan_node> plan_view(const graph::object_path& path,
                                      const graph::view_definition& view, source_span at);
+  planned_view plan_new_view(const graph::object_path& path, const graph::view_definition& view);
+  std::optional<plan_node> put_in(const plan_node& rows, const std::string& label, source_span at);
   bool put_partitions(const graph::object_path& path, const graph::table_definition& table,
                       graph::object_options& into, source_span at);
   std::optional<plan_node> add_watermark(plan_node plan, const graph::table_watermark& watermark,
@@ -270,7 +293,7 @@ private:
   user_function_finder functions_;
   std::vector<common_table_plan> common_tables_; ///< the newest last
   select_hints* hints_ = nullptr;                ///< of the SELECT that is planned
-  int view_depth_ = 0;
+  std::shared_ptr<view_plans> views_ = std::make_shared<view_plans>(); ///< also of inner planners
 };
 
 /// What a table of FROM is called: its alias, or the last part of its name; empty: nothing.

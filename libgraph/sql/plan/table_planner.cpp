@@ -90,10 +90,11 @@ std::optional<graph::table_definition> table_planner::plan(const create_table& f
   for (const bool is_computed : {false, true})
     for (const auto& each : from.columns)
       if (each.computed.has_value() == is_computed)
-        is_sound &= add_column(each, out);
+        is_sound &= from.as && !each.computed && !each.metadata ? declare_column(each, out)
+                                                                : add_column(each, out);
   if (is_sound) {
-    // As they are written.
-    const auto known = out.columns.size() - from.columns.size();
+    // As they are written, in front of the others of a query.
+    const auto known = from.as ? 0 : out.columns.size() - from.columns.size();
     const auto place = [&](const graph::table_column& column) {
       const auto found = std::find_if(
           from.columns.begin(), from.columns.end(),
@@ -161,6 +162,37 @@ bool table_planner::take_query(const query& from, graph::table_definition& into)
     return false;
   for (const auto& each : rows->columns)
     into.columns.push_back({each.name, each.type, column_kind::physical, {}, {}, false, {}});
+  return true;
+}
+
+/// A column of CREATE TABLE AS: has the query's values where the query has one of its name.
+bool table_planner::declare_column(const column_definition& from, graph::table_definition& into) {
+  const auto given = into.find_column(from.label.text);
+  if (!given && from.type)
+    return add_column(from, into);
+  if (!given)
+    return need_column(from.label, into).has_value();
+  auto& column = into.columns[*given];
+  if (from.comment)
+    column.comment = from.comment->text;
+  if (from.type) {
+    const auto declared = column_of(from, into);
+    if (!declared)
+      return false;
+    if (!is_implicitly_castable(column.type, declared->type))
+      return fail(diagnostic_kind::type_mismatch,
+                  "column " + column.name + " is declared as " +
+                      declared->type.nullable().to_sql() + ", the query gives " +
+                      column.type.nullable().to_sql() + "; CAST it",
+                  from.label.at);
+    column.type = declared->type;
+  }
+  if (!from.is_primary_key)
+    return true;
+  if (!into.primary_key.empty())
+    return fail(diagnostic_kind::duplicate_name, "table has two primary keys", from.at);
+  column.type = column.type.not_null();
+  into.primary_key.push_back(column.name);
   return true;
 }
 

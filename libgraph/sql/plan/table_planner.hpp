@@ -24,6 +24,7 @@ private:
   bool fail(diagnostic_kind kind, std::string message, source_span at);
   bool take_like(const like_clause& from, graph::table_definition& into);
   bool take_query(const query& from, graph::table_definition& into);
+  bool declare_column(const column_definition& from, graph::table_definition& into);
   bool add_column(const column_definition& from, graph::table_definition& into);
   std::optional<graph::table_column> column_of(const column_definition& from,
                                                const graph::table_definition& table);

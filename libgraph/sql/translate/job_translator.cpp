@@ -1,5 +1,6 @@
 #include "libgraph/sql/translate/job_translator.hpp"
 
+#include "libgraph/sql/optimize/optimizer.hpp"
 #include "libgraph/sql/optimize/set_execution.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 
@@ -8,6 +9,35 @@
 #include <utility>
 
 namespace headrace::sql {
+namespace {
+
+bool is_sure(const std::optional<bound_expression>& in) { return !in || is_deterministic(*in); }
+bool is_sure(const std::vector<bound_expression>& in) {
+  return std::all_of(in.begin(), in.end(), is_deterministic);
+}
+
+/// Whether an operator's expressions give the same values each time.
+struct chance_finder {
+  bool operator()(const values_node& in) const {
+    return std::all_of(in.rows.begin(), in.rows.end(),
+                       [](const auto& row) { return is_sure(row); });
+  }
+  bool operator()(const calc_node& in) const { return is_sure(in.condition) && is_sure(in.items); }
+  bool operator()(const join_node& in) const { return is_sure(in.condition); }
+  bool operator()(const lookup_join_node& in) const { return is_sure(in.condition); }
+  template <class T>
+  bool operator()(const T& /*has no expressions*/) const {
+    return true;
+  }
+};
+
+/// Whether the rows are the same each time they are made of the same input.
+bool is_repeatable(const plan_node& in) {
+  return std::visit(chance_finder(), in.node) &&
+         std::all_of(in.inputs.begin(), in.inputs.end(), is_repeatable);
+}
+
+} // namespace
 
 std::vector<std::int32_t> numbers(const std::vector<std::size_t>& from) {
   std::vector<std::int32_t> out;
@@ -104,7 +134,7 @@ std::int32_t job_translator::partition(std::int32_t input, const logical_type& t
 
 maybe_index job_translator::visit(const plan_node& plan, bool needs_before) {
   for (const auto& known : done_)
-    if (known.needs_before == needs_before && *known.plan == plan)
+    if (known.needs_before == needs_before && *known.plan == plan && is_repeatable(plan))
       return known.index;
   const auto outer = std::exchange(needs_before_, needs_before);
   const auto index = std::visit([&](const auto& node) { return make(node, plan); }, plan.node);

@@ -1,6 +1,7 @@
 #include "libtask/connector/file/file_sink.hpp"
 
 #include "libtask/connector/file/file_format.hpp"
+#include "libtask/connector/file/file_source.hpp"
 #include "libtask/connector/file/file_writer.hpp"
 #include "libtask/connector/file/input_files.hpp"
 #include "libtask/format/scalar_text.hpp"
@@ -27,6 +28,9 @@ constexpr std::array declared{
     option_declaration{
         "sink.overwrite", option_type::boolean, "false",
         "whether files of others go where this job writes; INSERT OVERWRITE sets it"},
+    option_declaration{"sink.overwrite.partition", option_type::text, "",
+                       "the directory KEY=VALUE/… of the one partition that is overwritten, though "
+                       "no row comes; INSERT OVERWRITE … PARTITION sets it"},
     option_declaration{"partition.keys", option_type::text, "",
                        "columns whose values name directories, with commas between; PARTITIONED BY "
                        "sets it"},
@@ -94,6 +98,31 @@ status take_partitions(const graph::option_set& set, const graph::logical_type& 
   return {};
 }
 
+/// The directory in the spelling of those that rows make.
+result<std::string> spelled_partition(const file_output& output, const graph::logical_type& type,
+                                      const std::string& given) {
+  const auto bad = [&](const std::string& what) {
+    return error(errc::bad_option_value,
+                 "bad value of option 'sink.overwrite.partition' of sink 'file': " + what + ": '" +
+                     given + "'");
+  };
+  auto values = parse_partition(output.partition_keys, given, output.missing_partition);
+  if (!values)
+    return bad("it is to name each of the partition's columns");
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    auto& value = (*values)[i];
+    if (!value)
+      continue;
+    const auto& its = type.child(output.partition_columns[i]);
+    graph::column_builder read(its);
+    if (!scalar_reader(its).append(*value, false, read))
+      return bad("a value is no " + its.to_sql());
+    value->clear();
+    write_scalar(*read.finish(), 0, timestamp_style::sql, *value);
+  }
+  return partition_path(output.partition_keys, *values, output.missing_partition) + "/";
+}
+
 class file_sink final : public graph::sink, public graph::changelog_sink {
 public:
   file_sink(file_output output, std::shared_ptr<const graph::format> format)
@@ -124,7 +153,8 @@ result<std::unique_ptr<graph::sink>> make_file_sink(const graph::connector_regis
                                                     const graph::option_map& options,
                                                     graph::row_type_ptr type) {
   HEADRACE_TRY(auto chosen, choose_format(registry, options, *type));
-  HEADRACE_TRY(const auto set, graph::option_set::parse("sink 'file'", declared, chosen.others));
+  HEADRACE_TRY(const auto set,
+               graph::option_set::parse("sink 'file'", file_table_options(), chosen.others));
   file_output output;
   HEADRACE_CHECK(take_partitions(set, *type, output));
   // A wrong type is told when the job is made.
@@ -132,6 +162,12 @@ result<std::unique_ptr<graph::sink>> make_file_sink(const graph::connector_regis
   HEADRACE_TRY(const auto path, set.need_text("path"));
   HEADRACE_TRY(output.directory, local_path(path));
   output.overwrites = set.get_bool("sink.overwrite");
+  if (set.has("sink.overwrite.partition")) {
+    HEADRACE_TRY(output.overwritten,
+                 spelled_partition(output, *type, set.get_text("sink.overwrite.partition")));
+  } else if (output.overwrites && output.partition_keys.empty()) {
+    output.overwritten = "";
+  }
   output.has_changes = chosen.has_changes;
   output.part_bytes_max = set.get_memory_size("sink.rolling-policy.file-size");
   return std::unique_ptr<graph::sink>(

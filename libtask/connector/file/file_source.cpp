@@ -3,6 +3,7 @@
 #include "libtask/connector/file/file_enumerator.hpp"
 #include "libtask/connector/file/file_format.hpp"
 #include "libtask/connector/file/file_reader.hpp"
+#include "libtask/connector/file/file_sink.hpp"
 #include "libtask/connector/file/input_files.hpp"
 #include "libtask/connector/file/partition_path.hpp"
 #include "libtask/format/scalar_text.hpp"
@@ -10,6 +11,7 @@
 #include "libgraph/connector/option_set.hpp"
 #include "libactors/base/path.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace headrace::task {
@@ -112,11 +114,24 @@ graph::option_map with_errors(const graph::option_map& options, const graph::log
 
 std::vector<option_declaration> file_source_options() { return {declared.begin(), declared.end()}; }
 
+std::span<const option_declaration> file_table_options() {
+  static const auto all = [] {
+    auto out = file_source_options();
+    for (const auto& each : file_sink_options())
+      if (std::none_of(out.begin(), out.end(),
+                       [&](const auto& known) { return known.key == each.key; }))
+        out.push_back(each);
+    return out;
+  }();
+  return all;
+}
+
 result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_registry& registry,
                                                         const graph::option_map& options,
                                                         graph::row_type_ptr type) {
   HEADRACE_TRY(auto chosen, choose_format(registry, with_errors(options, *type), *type));
-  HEADRACE_TRY(const auto set, graph::option_set::parse("source 'file'", declared, chosen.others));
+  HEADRACE_TRY(const auto set,
+               graph::option_set::parse("source 'file'", file_table_options(), chosen.others));
   file_reading reading;
   reading.missing_partition = set.get_text("partition.default-name");
   if (set.has("partition.keys"))

@@ -4,6 +4,7 @@
 #include "libactors/base/option.hpp"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace headrace::task {
@@ -18,5 +19,9 @@ result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_r
 
 /// What it takes, less the format's own.
 std::vector<option_declaration> file_source_options();
+
+/// What a table of files takes, whichever way it is used: the options of source and sink. Those of
+/// the other way are checked and mean nothing.
+std::span<const option_declaration> file_table_options();
 
 } // namespace headrace::task

@@ -3,6 +3,7 @@
 #include "libtask/connector/inserts_only.hpp"
 #include "libtask/format/scalar_text.hpp"
 #include "libgraph/data/stream_element.hpp"
+#include "libactors/base/text.hpp"
 
 #include <algorithm>
 #include <map>
@@ -13,6 +14,7 @@ namespace headrace::task {
 namespace {
 
 constexpr std::size_t open_parts_max = 64;
+constexpr std::size_t name_bytes_max = 255; ///< of a directory, in the file systems of our days
 
 /// A full disk stays `storage_full`, whoever asks; all else is `output_failed`.
 error output_error(const std::string& path, error cause) {
@@ -21,6 +23,16 @@ error output_error(const std::string& path, error cause) {
           (full ? "output cannot be written, the disk is full: " : "output cannot be written: ") +
               path,
           std::move(cause)};
+}
+
+status check_names(std::string_view partition) {
+  for (const auto name : split_text(partition, '/'))
+    if (name.size() > name_bytes_max)
+      return error(errc::output_unusable,
+                   "a partition's value is too long to name a directory, of which " +
+                       std::to_string(name_bytes_max) + " bytes are the most: " +
+                       std::string(name.substr(0, 60)) + "…; partition by a shorter column");
+  return {};
 }
 
 /// Of a job's first start, before a row is written: the path is wrong, and will be after a restart.
@@ -143,10 +155,9 @@ status file_writer::write_partitions(const graph::record_batch& rows) {
     std::copy(chosen.begin(), chosen.end(), indices->mutable_as<std::uint32_t>());
     const auto part =
         rows.project(output_.file_type, kept).with_selection(std::move(indices), chosen.size());
-    HEADRACE_CHECK(
-        write_to(output_.directory + "/" +
-                     partition_path(output_.partition_keys, named, output_.missing_partition),
-                 part));
+    const auto path = partition_path(output_.partition_keys, named, output_.missing_partition);
+    HEADRACE_CHECK(check_names(path));
+    HEADRACE_CHECK(write_to(output_.directory + "/" + path, part));
   }
   return {};
 }
@@ -202,6 +213,8 @@ result<std::vector<graph::committable>> file_writer::prepare_commit(bool end_of_
   for (const auto& part : pending_)
     out.push_back(part.encode());
   pending_.clear();
+  if (end_of_input && context_.subtask == 0 && output_.overwritten)
+    out.push_back(pending_part{{}, output_.directory + "/" + *output_.overwritten, 0}.encode());
   if (output_.marking)
     out.push_back(writer_progress{context_.subtask, context_.parallelism,
                                   end_of_input ? graph::watermark::end : watermark_ms_}
@@ -242,7 +255,7 @@ result<graph::commit_later> file_committer::commit(const std::vector<graph::comm
       continue;
     }
     HEADRACE_TRY(const auto part, pending_part::decode(bytes));
-    HEADRACE_TRY(auto obstacle, commit_part(part));
+    HEADRACE_TRY(auto obstacle, part.is_clearing() ? clear(part) : commit_part(part));
     if (!obstacle)
       continue;
     out.what.push_back(bytes);
@@ -262,14 +275,24 @@ result<graph::commit_later> file_committer::commit(const std::vector<graph::comm
 status file_committer::clear_others(const std::string& directory) {
   if (!output_.overwrites || !cleared_.insert(directory).second)
     return {};
-  HEADRACE_TRY(const auto entries, context_.files.list(directory));
-  for (const auto& each : entries) {
+  const auto entries = context_.files.list(directory);
+  if (!entries)
+    return entries.error().has(errc::file_not_found) ? status() : status(entries.error());
+  for (const auto& each : *entries) {
     const auto name = std::string_view(each.path).substr(each.path.rfind('/') + 1);
     if (each.is_directory || name.starts_with('.') || names_.parse(name))
       continue;
     HEADRACE_CHECK(context_.files.remove(each.path));
   }
   return {};
+}
+
+result<std::optional<error>> file_committer::clear(const pending_part& part) {
+  auto cleared = clear_others(part.final_path.substr(0, part.final_path.rfind('/')));
+  return cleared ? std::optional<error>()
+                 : error(errc::commit_failed,
+                         "what was there cannot be overwritten: " + part.final_path,
+                         std::move(cleared).error());
 }
 
 result<std::optional<error>> file_committer::commit_part(const pending_part& part) {
@@ -296,10 +319,9 @@ result<std::optional<error>> file_committer::commit_part(const pending_part& par
                 std::to_string(part.size_bytes));
   if (visible)
     return fail("another file has its name");
-  if (auto cleared = clear_others(part.final_path.substr(0, part.final_path.rfind('/'))); !cleared)
-    return passing(error(errc::commit_failed,
-                         "what was there cannot be overwritten: " + part.final_path,
-                         std::move(cleared).error()));
+  HEADRACE_TRY(auto obstacle, clear(part));
+  if (obstacle)
+    return obstacle;
   if (auto renamed = context_.files.rename(part.hidden_path, part.final_path); !renamed)
     return passing(error(errc::commit_failed,
                          "output cannot be made visible: " + part.hidden_path + " to become " +

@@ -23,6 +23,8 @@ struct file_output {
   std::uint64_t part_bytes_max = 0; ///< a file is closed once it is that large
   bool has_changes = false;         ///< the format writes updates and deletions, too
   bool overwrites = false;          ///< what other jobs have written where this one writes goes
+  /// Below `directory`: what becomes empty of others even when no row comes. None: nothing does.
+  std::optional<std::string> overwritten;
 
   // Rows of a partition lie in a directory of their own, without the values that name it.
   std::vector<std::size_t> partition_columns; ///< of the rows; empty: no partitions
@@ -49,6 +51,7 @@ public:
          const std::vector<byte_string>& restored);
 
   /// @errors storage_full, output_failed
+  /// @errors output_unusable  rows that can never be written
   status write(const graph::record_batch& rows) override;
   void advance(std::int64_t watermark_ms) override { watermark_ms_ = watermark_ms; }
   result<std::vector<graph::committable>> prepare_commit(bool end_of_input) override;
@@ -98,6 +101,8 @@ public:
 private:
   /// @returns why it has to wait; nothing: it is visible
   result<std::optional<error>> commit_part(const pending_part& part);
+  /// Clears the directory of others' files, when it overwrites; likewise.
+  result<std::optional<error>> clear(const pending_part& part);
   /// Removes the visible files of other jobs, once for each directory.
   status clear_others(const std::string& directory);
 

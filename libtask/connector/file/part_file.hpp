@@ -9,13 +9,15 @@
 
 namespace headrace::task {
 
-/// A file that is written and not yet visible: what a completed checkpoint makes final. A value; in
-/// snapshots.
+/// A file that is written and not yet visible: what a completed checkpoint makes final. Without
+/// `hidden_path` there is no file: the directory of `final_path` is only cleared of what it
+/// overwrites. A value; in snapshots.
 struct pending_part {
   std::string hidden_path;
   std::string final_path;
   std::uint64_t size_bytes = 0;
 
+  bool is_clearing() const { return hidden_path.empty(); }
   graph::committable encode() const;
   /// @errors corrupt_snapshot, unsupported_snapshot_version
   static result<pending_part> decode(byte_view bytes);

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,18 +49,14 @@ private:
   const headrace::clock& time_;
 };
 
-/// Sorts "NAME.ATTRIBUTE" options by field; a name may hold dots.
-result<std::map<std::string, graph::option_map>> by_field(const graph::option_map& options,
-                                                          const graph::logical_type& type) {
-  std::map<std::string, graph::option_map> out;
-  for (const auto& [key, value] : options) {
-    const auto dot = key.rfind('.');
-    const auto name = key.substr(0, dot);
-    if (dot == std::string::npos || type.field_index(name) < 0)
-      return error(errc::unknown_option, "unknown option of source 'generator': 'fields." + key +
-                                             "', there is no field `" + name + "`");
-    out[name].emplace(key.substr(dot + 1), value);
-  }
+/// How many rows there are until the first sequence in the field ends.
+std::optional<std::uint64_t> rows_until_end(const field_generator& field) {
+  std::optional<std::uint64_t> out;
+  if (field.end)
+    out = static_cast<std::uint64_t>(*field.end) - static_cast<std::uint64_t>(field.start) + 1;
+  for (const auto& each : field.children)
+    if (const auto rows = rows_until_end(each))
+      out = std::min(out.value_or(*rows), *rows);
   return out;
 }
 
@@ -77,7 +73,7 @@ result<std::unique_ptr<graph::source>> make_datagen_source(const graph::option_m
                                                            graph::row_type_ptr type,
                                                            double rows_per_second) {
   auto own = options;
-  HEADRACE_TRY(auto field_options, by_field(graph::take_prefixed(own, "fields"), *type));
+  HEADRACE_TRY(auto field_options, options_by_field(graph::take_prefixed(own, "fields"), *type));
   HEADRACE_TRY(const auto set, graph::option_set::parse("source 'generator'", declared, own));
   graph::generator_options how;
   how.rows_per_second =
@@ -87,12 +83,9 @@ result<std::unique_ptr<graph::source>> make_datagen_source(const graph::option_m
   std::vector<field_generator> fields;
   for (const auto& field : type->fields()) {
     HEADRACE_TRY(auto generator, field_generator::parse(field, field_options[field.name]));
-    if (generator.end) {
-      const auto rows = static_cast<std::uint64_t>(*generator.end) -
-                        static_cast<std::uint64_t>(generator.start) + 1;
-      how.rows = std::min(how.rows.value_or(rows), rows);
-    }
-    fields.push_back(generator);
+    if (const auto rows = rows_until_end(generator))
+      how.rows = std::min(how.rows.value_or(*rows), *rows);
+    fields.push_back(std::move(generator));
   }
   const auto seed = static_cast<std::uint64_t>(set.get_int("seed"));
   auto make = [type, fields = std::move(fields),

@@ -137,6 +137,26 @@ std::string random_text(std::uint64_t length, std::uint64_t dice) {
   return out;
 }
 
+/// Fields have options of their own; the row may be NULL.
+result<field_generator> parse_row(const logical_type::field& field,
+                                  const graph::option_map& options) {
+  auto of_children = options;
+  graph::option_map own;
+  if (auto rate = of_children.extract("null-rate"); !rate.empty())
+    own.insert(std::move(rate));
+  HEADRACE_TRY(const auto set,
+               graph::option_set::parse("field `" + field.name + "` of source 'generator'",
+                                        without_prefix(), own));
+  HEADRACE_TRY(auto sorted, options_by_field(of_children, field.type));
+  field_generator out;
+  out.null_rate = field.type.is_nullable() ? set.get_real("null-rate") : 0;
+  for (const auto& each : field.type.fields()) {
+    HEADRACE_TRY(auto child, field_generator::parse(each, sorted[each.name]));
+    out.children.push_back(std::move(child));
+  }
+  return out;
+}
+
 error bad_range(const logical_type::field& field, const std::string& what) {
   return {errc::bad_option_value,
           "bad options of field `" + field.name + "` of source 'generator': " + what};
@@ -146,17 +166,36 @@ error bad_range(const logical_type::field& field, const std::string& what) {
 
 std::span<const option_declaration> field_generator::declared() { return of_fields; }
 
+result<std::map<std::string, graph::option_map>> options_by_field(const graph::option_map& options,
+                                                                  const logical_type& row) {
+  std::map<std::string, graph::option_map> out;
+  for (const auto& [key, value] : options) {
+    auto dot = key.rfind('.');
+    while (dot != std::string::npos && dot > 0 && row.field_index(key.substr(0, dot)) < 0)
+      dot = key.rfind('.', dot - 1);
+    if (dot == std::string::npos || dot == 0)
+      return error(errc::unknown_option, "unknown option of source 'generator': 'fields." + key +
+                                             "', there is no field `" +
+                                             key.substr(0, key.rfind('.')) + "`");
+    out[key.substr(0, dot)].emplace(key.substr(dot + 1), value);
+  }
+  return out;
+}
+
 result<field_generator> field_generator::parse(const logical_type::field& field,
                                                const graph::option_map& options) {
   const auto& type = field.type;
+  if (type.root() == type_root::row)
+    return parse_row(field, options);
   HEADRACE_TRY(const auto set,
                graph::option_set::parse("field `" + field.name + "` of source 'generator'",
                                         without_prefix(), options));
   field_generator out;
   const auto physical = type.physical();
   if (physical == graph::physical_type::list || physical == graph::physical_type::map ||
-      physical == graph::physical_type::row || physical == graph::physical_type::none)
-    return error(errc::type_mismatch, "source 'generator' makes scalars only, not field `" +
+      physical == graph::physical_type::none)
+    return error(errc::type_mismatch, "source 'generator' makes scalars and rows of them, not "
+                                      "field `" +
                                           field.name + "` " + type.to_sql());
   out.is_sequence = set.get_text("kind") == "sequence";
   const auto [least, most] = range_of(type);
@@ -202,6 +241,11 @@ void field_generator::append(const logical_type& type, std::uint64_t index, std:
                              std::int64_t now_ms, graph::column_builder& out) const {
   if (null_rate > 0 && unit(mix64(dice ^ 0x6e756c6cU)) < null_rate)
     return out.append_null();
+  if (type.root() == type_root::row) {
+    for (std::size_t i = 0; i < children.size(); ++i)
+      children[i].append(type.child(i), index, mix64(dice ^ mix64(i + 1)), now_ms, out.child(i));
+    return out.end_row();
+  }
   if (is_sequence) {
     const auto value = static_cast<std::int64_t>(static_cast<std::uint64_t>(start) + index);
     if (type.physical() != graph::physical_type::string)

@@ -5,8 +5,11 @@
 #include "libactors/base/option.hpp"
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 namespace headrace::task {
 
@@ -23,9 +26,11 @@ struct field_generator {
   bool varies_length = false;
   std::int64_t past_max_ms = 0; ///< random timestamp: now, or up to so much before
   double null_rate = 0;
+  std::vector<field_generator> children; ///< of a row, one each
 
   /// What `parse` takes, behind "fields.#.".
   static std::span<const option_declaration> declared();
+  /// @param options  by attribute; those of a row's fields as "NAME.ATTRIBUTE"
   /// @errors bad_option_value, unknown_option, type_mismatch
   static result<field_generator> parse(const graph::logical_type::field& field,
                                        const graph::option_map& options);
@@ -33,5 +38,10 @@ struct field_generator {
   void append(const graph::logical_type& type, std::uint64_t index, std::uint64_t dice,
               std::int64_t now_ms, graph::column_builder& out) const;
 };
+
+/// Sorts "NAME.ATTRIBUTE" options by the row's field; a name may hold dots.
+/// @errors unknown_option
+result<std::map<std::string, graph::option_map>> options_by_field(const graph::option_map& options,
+                                                                  const graph::logical_type& row);
 
 } // namespace headrace::task

@@ -26,6 +26,8 @@ bool is_real(const logical_type& type) {
 
 bool group_cells::holds(const graph::group_aggregate_call& call, const logical_type& input,
                         bool input_retracts) {
+  if (!call.definition.empty()) // a user's
+    return false;
   const auto& function = call.function;
   if (function == "MIN" || function == "MAX" || function == "FIRST_VALUE" ||
       function == "LAST_VALUE") {

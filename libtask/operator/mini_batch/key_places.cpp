@@ -33,11 +33,12 @@ void key_places::number(std::size_t count, Hash hash, Equal equal) {
 }
 
 void key_places::assign(const state::key_batch& keys, std::span<const std::uint32_t> rows) {
-  const auto* hashes = keys.hashes();
-  const auto hash = [&](std::uint32_t i) { return hashes[rows[i]]; };
   if (keys.schema().is_fixed()) {
     const auto* fixed = keys.fixed();
     const auto* nulls = keys.nulls();
+    const auto hash = [&](std::uint32_t i) {
+      return nulls != nullptr && nulls[rows[i]] != 0 ? 0 : mix64(fixed[rows[i]]);
+    };
     number(rows.size(), hash, [&](std::uint32_t left, std::uint32_t right) {
       const auto one = rows[left];
       const auto other = rows[right];
@@ -48,6 +49,8 @@ void key_places::assign(const state::key_batch& keys, std::span<const std::uint3
     return;
   }
   const auto* bytes = keys.bytes();
+  const auto* hashes = keys.hashes();
+  const auto hash = [&](std::uint32_t i) { return hashes[rows[i]]; };
   number(rows.size(), hash, [&](std::uint32_t left, std::uint32_t right) {
     return hashes[rows[left]] == hashes[rows[right]] && bytes[rows[left]] == bytes[rows[right]];
   });

@@ -12,6 +12,7 @@ TEST_CASE("the nearest name is at most a third of the wanted one away") {
   constexpr std::array<std::string_view, 3> names{"window", "watermark", "where"};
 
   CHECK(nearest_name("windwo", names) == "window");
+  CHECK(nearest_name("qyt", std::array<std::string_view, 1>{"qty"}) == "qty");
   CHECK(nearest_name("watermrk", names) == "watermark");
   CHECK(nearest_name("group", names).empty());
   CHECK(nearest_name("", names).empty());

@@ -125,6 +125,9 @@ TEST_CASE("a statement set is one job") {
                                  "t; INSERT INTO keyed SELECT a, b FROM t WHERE a > 0; END");
   REQUIRE(steps.size() == 1);
   CHECK(std::get<planned_job>(steps[0]).sinks.size() == 2);
+  CHECK(session.table("EXPLAIN STATEMENT SET BEGIN INSERT INTO sink SELECT a, b, s FROM t; END")
+            .at(0)
+            .starts_with("== Logical plan =="));
 }
 
 TEST_CASE("CREATE TABLE AS makes the table and fills it") {
@@ -135,6 +138,23 @@ TEST_CASE("CREATE TABLE AS makes the table and fills it") {
   CHECK(std::get<planned_job>(steps[0]).sinks.size() == 1);
   CHECK(session.table("DESCRIBE x") ==
         rows{"a | INT | TRUE |  |  | ", "n | BIGINT | FALSE |  |  | "});
+
+  // Declared columns come first, and take the query's values by their names.
+  session.run("CREATE TABLE z (d STRING, twice AS y + y, y BIGINT) WITH ('connector' = 'void') AS "
+              "SELECT 4 AS x, 5 AS y");
+  CHECK(session.table("DESCRIBE z") ==
+        rows{"d | STRING | TRUE |  |  | ", "twice | BIGINT | TRUE |  | AS y + y | ",
+             "y | BIGINT | TRUE |  |  | ", "x | INT | FALSE |  |  | "});
+  session.run("CREATE TABLE w (b, a) WITH ('connector' = 'void') AS SELECT a, b FROM t");
+  CHECK(session.table("DESCRIBE w")[0].starts_with("b |"));
+  CHECK(session.errors("CREATE TABLE v (x INT) WITH ('connector' = 'void') AS SELECT 'q' AS x") ==
+        "17 column x is declared as INT, the query gives CHAR(1); CAST it");
+  CHECK(session.errors("CREATE TABLE v (c, x) WITH ('connector' = 'void') AS SELECT 1 AS x")
+            .find("unknown column: c") != std::string::npos);
+  CHECK(session
+            .errors("CREATE TABLE v (n INT NOT NULL) WITH ('connector' = 'void') AS SELECT 1 AS "
+                    "x")
+            .find("column is NOT NULL and gets no value: n") != std::string::npos);
   CHECK(session.errors("CREATE TABLE y AS SELECT a FROM t").find("table has no connector: y") !=
         std::string::npos);
   CHECK(session.errors("CREATE TABLE y AS SELECT a FROM t; SELECT a FROM y")

@@ -348,7 +348,7 @@ TEST_CASE("what is taken back cannot be written") {
   builder.column(0).append_string("a");
   builder.end_row(graph::row_kind::delete_);
   auto writer = make_sink()->create_writer({0, 1, 0, "sink", files, clock, {}, {}, {}, false}, {});
-  CHECK((*writer)->write(builder.finish()).error().code == errc::output_failed);
+  CHECK((*writer)->write(builder.finish()).error().code == errc::output_unusable);
 }
 
 TEST_CASE("a directory that cannot be made is an error that names it") {

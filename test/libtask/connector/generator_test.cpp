@@ -148,6 +148,43 @@ TEST_CASE("random values keep to their range and come again for the same seed") 
   CHECK(again == texts);
 }
 
+TEST_CASE("rows inside of rows are made of their fields") {
+  std::mt19937_64 random(testing::seed());
+  const auto inner = logical_type::row({{"x", logical_type::integer(), ""},
+                                        {"y.z", logical_type::string(), ""},
+                                        {"n", logical_type::bigint(), ""}});
+  const auto type = type_of({{"id", logical_type::bigint(), ""}, {"r", inner, ""}});
+  const auto source = make_source("generator",
+                                  {{"number-of-rows", "200"},
+                                   {"fields.r.x.min", "3"},
+                                   {"fields.r.x.max", "5"},
+                                   {"fields.r.y.z.length", "7"},
+                                   {"fields.r.n.kind", "sequence"},
+                                   {"fields.r.n.start", "1"},
+                                   {"fields.r.n.end", "50"},
+                                   {"fields.r.null-rate", "0.3"}},
+                                  type);
+  std::size_t rows = 0;
+  std::size_t nulls = 0;
+  for (const auto& batch : run(*source, 2, random)) {
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const auto row = batch.row_at(i);
+      ++rows;
+      const auto& values = batch.at(1);
+      if (values.is_null(row)) {
+        ++nulls;
+        continue;
+      }
+      const auto x = values.child(0).values<std::int32_t>()[row];
+      CHECK((x >= 3 && x <= 5));
+      CHECK(values.child(1).string_at(row).size() == 7);
+    }
+  }
+  CHECK(rows == 50); // the sequence ends the source
+  CHECK(nulls > 0);
+  CHECK(nulls < 50);
+}
+
 TEST_CASE("the rate is shared by the readers, and time is waited for") {
   const auto source = make_source("datagen", {{"rows-per-second", "100"}},
                                   type_of({{"n", logical_type::bigint(), ""}}));

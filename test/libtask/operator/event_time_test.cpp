@@ -104,8 +104,29 @@ TEST_CASE("a time column gives the event time") {
 
   const auto stamped = stamper.stamp(headrace::testing::numbers({7, 9}));
 
-  REQUIRE(stamped.timestamps() != nullptr);
-  CHECK(stamped.timestamps()[1] == 9);
-  CHECK(largest_time(stamped) == 9);
+  REQUIRE(stamped);
+  REQUIRE(stamped->timestamps() != nullptr);
+  CHECK(stamped->timestamps()[1] == 9);
+  CHECK(largest_time(*stamped) == 9);
+}
+
+TEST_CASE("a row without event time is refused, unless it is left out") {
+  graph::watermark_spec spec;
+  spec.time_column = 0;
+  const event_time_stamper stamper(spec, nullptr, nullptr);
+  graph::batch_builder builder(std::make_shared<const graph::logical_type>(
+      graph::logical_type::row({{"ts", graph::logical_type::bigint(), ""}})));
+  builder.column(0).append<std::int64_t>(7);
+  builder.end_row();
+  builder.column(0).append_null();
+  builder.end_row();
+  const auto rows = builder.finish();
+
+  const auto refused = stamper.stamp(rows);
+
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == errc::malformed_record);
+  CHECK(refused.error().message.find("column `ts` of row +I[null]") != std::string::npos);
+  CHECK(stamper.stamp(rows.slice(0, 1)));
 }
 } // TEST_SUITE("task/operator/event_time")

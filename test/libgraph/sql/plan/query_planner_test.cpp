@@ -226,6 +226,124 @@ TEST_CASE("views are planned where they are used") {
         "15 view has no meaning any more: v: unknown table: t, did you mean u");
 }
 
+TEST_CASE("a view that reads itself is refused where it is made") {
+  testing_session session;
+  session.run("CREATE VIEW v AS SELECT a FROM t; CREATE VIEW w AS SELECT x.a FROM v x, v y; "
+              "CREATE TEMPORARY VIEW passing AS SELECT * FROM w");
+
+  CHECK(session.errors("CREATE OR REPLACE VIEW v AS SELECT x.a FROM v x, v y") ==
+        "24 view would be over itself: v");
+  CHECK(session.errors("CREATE OR REPLACE VIEW v AS SELECT a FROM w") ==
+        "24 view would be over itself: v");
+  CHECK(session.errors("ALTER VIEW v AS SELECT a FROM passing") ==
+        "12 view would be over itself: v");
+  CHECK(session.errors("CREATE TEMPORARY VIEW v AS SELECT a FROM v") ==
+        "23 view would be over itself: v");
+  CHECK(session.errors("DROP VIEW v; ALTER VIEW w RENAME TO v") ==
+        "37 view would be over itself: v");
+  CHECK(session.errors("CREATE OR REPLACE VIEW v AS SELECT a + 1 AS a FROM t; SELECT a FROM w") ==
+        "");
+}
+
+TEST_CASE("views upon views are bounded, and said to be so once") {
+  testing_session session;
+  std::string chain = "CREATE VIEW c0 AS SELECT a FROM t";
+  for (int i = 1; i < 50; ++i)
+    chain += "; CREATE VIEW c" + std::to_string(i) + " AS SELECT a FROM c" + std::to_string(i - 1);
+  session.run(chain);
+  std::string doubled = "CREATE VIEW d0 AS SELECT a FROM t";
+  for (int i = 1; i <= 16; ++i)
+    doubled += "; CREATE VIEW d" + std::to_string(i) + " AS SELECT x.a FROM d" +
+               std::to_string(i - 1) + " x, d" + std::to_string(i - 1) + " y";
+
+  session.run("SELECT a FROM c49");
+  CHECK(session.errors("CREATE VIEW c50 AS SELECT a FROM c49; SELECT a FROM c50") ==
+        "53 views refer to each other through more than 50 levels: c50 down to c0");
+  CHECK(session.errors(doubled).find(
+            "views and tables of WITH come to more than 20000 operators in this statement") !=
+        std::string::npos);
+}
+
+TEST_CASE("an aggregate without GROUP BY has a row, whatever there is") {
+  testing_session session;
+  const auto values = [&](const std::string& item) {
+    return session.logical_plan("SELECT a, (SELECT " + item +
+                                " FROM u WHERE u.b = t.b) AS v FROM t");
+  };
+  const auto kept = [&](const std::string& condition) {
+    return session.logical_plan("SELECT a FROM t WHERE " + condition);
+  };
+
+  CHECK(values("SUM(u.b)").find("CASE") == std::string::npos);
+  CHECK(values("SUM(u.b) + 1").find("CASE") == std::string::npos);
+  CHECK(values("COALESCE(SUM(u.b), 7)").find("CASE(IS NULL($k8), COALESCE(NULL, ") !=
+        std::string::npos);
+  CHECK(values("MAX(u.b) IS NULL").find("CASE(IS NULL($k8), IS NULL(NULL), $k7)") !=
+        std::string::npos);
+  CHECK(kept("EXISTS (SELECT COUNT(*) FROM u WHERE u.b = t.b)") ==
+        session.logical_plan("SELECT a FROM t"));
+  CHECK(kept("NOT EXISTS (SELECT COUNT(*) FROM u)").find("where=[FALSE]") != std::string::npos);
+  CHECK(kept("b IN (SELECT COUNT(*) FROM u)").find("where=[=(b, CASE(") != std::string::npos);
+  CHECK(kept("b NOT IN (SELECT MAX(b) FROM u)").find("where=[NOT(=(b, $q6))]") !=
+        std::string::npos);
+  CHECK(kept("b > ALL (SELECT MAX(b) FROM u)").find("where=[>(b, $q6)]") != std::string::npos);
+  CHECK(session.errors("SELECT a FROM t WHERE EXISTS (SELECT MAX(z) FROM u)") ==
+        "42 unknown column: z, did you mean b");
+}
+
+TEST_CASE("a query about rows around it says what is not supported there") {
+  testing_session session;
+  const auto message =
+      "a query about rows of the one around it is SELECT … FROM … WHERE …: WITH, GROUP BY, HAVING, "
+      "LIMIT and the like are not supported there";
+
+  for (const auto* end : {"LIMIT 1", "GROUP BY c", "HAVING COUNT(*) > 1"})
+    CHECK(session
+              .errors("SELECT a FROM t WHERE EXISTS (SELECT c FROM u WHERE u.b = t.b " +
+                      std::string(end) + ")")
+              .find(message) != std::string::npos);
+  CHECK(session.errors("SELECT a FROM t WHERE EXISTS (SELECT c FROM u WHERE u.b = z.b LIMIT 1)") ==
+        "59 unknown table or column: z, did you mean u");
+}
+
+TEST_CASE("windows have sizes and numbers with sense") {
+  testing_session session;
+  const auto sized = [&](const std::string& window) {
+    return session.errors("SELECT COUNT(*) FROM " + window + " GROUP BY window_start, window_end");
+  };
+
+  CHECK(sized("TUMBLE(TABLE bid, DESCRIPTOR(rt), INTERVAL '365001' DAY)") ==
+        "56 SIZE of a window is at most 365000 days");
+  CHECK(sized("SESSION(TABLE bid, DESCRIPTOR(rt), INTERVAL '106751991167' DAY)") ==
+        "57 GAP of a window is at most 365000 days");
+  CHECK(sized("HOP(TABLE bid, DESCRIPTOR(rt), INTERVAL '0.001' SECOND, INTERVAL '1' DAY)") ==
+        "22 each row would be in 86400000 windows of HOP, at most 100000 are allowed: make them "
+        "shorter or further apart");
+  CHECK(session.errors("SELECT COUNT(*) FROM bid GROUP BY TUMBLE(rt, INTERVAL '400000' DAY)")
+            .ends_with("46 SIZE of a window is at most 365000 days"));
+  CHECK(sized("HOP(TABLE bid, DESCRIPTOR(rt), INTERVAL '1' SECOND, INTERVAL '1' DAY)") == "");
+  CHECK(session
+            .plan("SELECT x.price FROM bid x JOIN bid y ON x.auction = y.auction AND y.rt BETWEEN "
+                  "x.rt - INTERVAL '99999999999' DAY AND x.rt + INTERVAL '99999999999' DAY")
+            .find("+- Join(") != std::string::npos);
+}
+
+TEST_CASE("a window over rows does not begin behind them") {
+  testing_session session;
+
+  CHECK(session.errors("SELECT COUNT(*) OVER (ORDER BY rt RANGE BETWEEN INTERVAL '-1' SECOND "
+                       "PRECEDING AND CURRENT ROW) FROM bid") ==
+        "49 RANGE takes an interval such as INTERVAL '10' MINUTES");
+}
+
+TEST_CASE("PARTITION names a column once") {
+  testing_session session;
+  session.run("CREATE TABLE p (a INT, b INT) PARTITIONED BY (b) WITH ('connector' = 'file')");
+
+  CHECK(session.errors("INSERT INTO p PARTITION (b = 1, b = 2) SELECT a FROM t") ==
+        "33 PARTITION names a column twice: b");
+}
+
 TEST_CASE("several errors of a script are told together") {
   testing_session session;
 
