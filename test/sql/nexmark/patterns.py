@@ -26,17 +26,23 @@ SHOWN = 20
 def summary(rows):
     lines = sorted(json.dumps(row) for row in rows)
     digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
-    return {"rows": len(lines), "digest": digest, "some": [json.loads(line) for line in lines[:: max(1, -(-len(lines) // SHOWN))]]}
+    return {"rows": len(lines), "digest": digest, "all": rows, "some": [json.loads(line) for line in lines[:: max(1, -(-len(lines) // SHOWN))]]}
+
+
+def with_milliseconds(value):
+    """A time with the three digits that Flink's client shows; JSON has no zeros at the end."""
+    parts = re.fullmatch(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(?:\.(\d{1,3}))?", value) if isinstance(value, str) else None
+    return f"{parts[1]}.{(parts[2] or '').ljust(3, '0')}" if parts else value
 
 
 def difference(query, got):
     """What of the rows, as a Counter of tuples, is not as Flink has it; empty: nothing."""
     with open(KEPT, encoding="utf-8") as kept:
         wanted = json.load(kept)[query]
-    found = summary([list(row) for row in got.elements()])
+    found = summary([[with_milliseconds(value) for value in row] for row in got.elements()])
     if found["digest"] == wanted["digest"]:
         return ""
-    missing = [row for row in wanted["some"] if tuple(row) not in got]
+    missing = [row for row in wanted["some"] if row not in found["all"]]
     return f"{found['rows']} rows, expected {wanted['rows']}" + (f"; missing: {missing[0]}" if missing else "")
 
 
@@ -72,6 +78,7 @@ def main():
         for query in QUERIES:
             script = run_nexmark.command(headrace, "nexmark", "sql", "--query", query, "--input", data)
             found[query] = summary(answers(flink, script))
+            del found[query]["all"]
             print(query, found[query]["rows"], "rows", flush=True)
     flink.close()
     with open(KEPT, "w", encoding="utf-8") as out:
