@@ -224,7 +224,7 @@ private:
     }
     if (spec_.state_ttl_ms == 0 &&
         !calls_.has_changed(first, last, copies_.data() + before, group)) {
-      if (first == last)
+      if (copies_.size() == before + calls_.fixed_bytes()) // of a bundle others may lie behind it
         copies_.resize(before);
       return;
     }

@@ -385,6 +385,19 @@ TEST_CASE("averages and spreads") {
   CHECK(last == "+U[1, 4.000000, 2.666667, 4.000000, 1.632993, 2]");
 }
 
+TEST_CASE("a group that a bundle leaves as it was does not change what is told of others") {
+  const wanted_call most{{"MAX", {1}}, logical_type::integer()};
+  auto node = node_of({most}, false);
+  std::get<graph::group_aggregate_spec>(node.spec).mini_batch = {3, 100};
+  operator_harness harness(node, make_group_aggregate_operator);
+  REQUIRE(harness.push(batch_of({{1, 10}, {2, 20}, {3, 30}})));
+  harness.take();
+
+  REQUIRE(harness.push(batch_of({{1, 5}, {2, 25}, {3, 35}})));
+
+  CHECK(changes_of(harness.take()) == lines{"-U[2, 20]", "+U[2, 25]", "-U[3, 30]", "+U[3, 35]"});
+}
+
 TEST_CASE("with a mini-batch a group is told once a bundle") {
   const auto gone = row_kind::delete_;
   const wanted_call most{{"MAX", {3}}, logical_type::string()};
