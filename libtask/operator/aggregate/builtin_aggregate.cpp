@@ -1,5 +1,7 @@
 #include "libtask/operator/aggregate/builtin_aggregate.hpp"
 
+#include "libtask/operator/aggregate/cell_bytes.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -7,6 +9,7 @@
 namespace headrace::task {
 namespace {
 
+using cell_bytes::load;
 using graph::aggregate_kind;
 using graph::int128;
 using graph::physical_type;
@@ -15,16 +18,6 @@ constexpr std::size_t flags_bytes = 8;
 constexpr std::size_t fixed_bytes_max = 256; // what aggregate_function allows
 constexpr std::size_t cells_max = 32;        // half of the flags word
 
-template <class T>
-T load(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof(T));
-  return value;
-}
-template <class T>
-void save(std::byte* to, T value) {
-  std::memcpy(to, &value, sizeof(T));
-}
 bool has(const std::byte* fixed, std::uint32_t bit) {
   return ((load<std::uint64_t>(fixed) >> bit) & 1U) != 0U;
 }
@@ -32,7 +25,7 @@ bool is_null(const std::byte* fixed, std::uint32_t bit) { return has(fixed, bit 
 void set_has(std::byte* fixed, std::uint32_t bit, bool null) {
   auto flags = load<std::uint64_t>(fixed) | (std::uint64_t{1} << bit);
   const auto null_bit = std::uint64_t{1} << (bit + 32U);
-  save(fixed, null ? flags | null_bit : flags & ~null_bit);
+  cell_bytes::store(fixed, null ? flags | null_bit : flags & ~null_bit);
 }
 
 /// Adds two of a kind; integers wrap, as Java's do.
@@ -58,25 +51,25 @@ void fold(aggregate_kind kind, std::byte* fixed, std::uint32_t offset, std::uint
   const bool filled = has(fixed, flag);
   switch (kind) {
   case aggregate_kind::sum:
-    save(word, filled ? plus(load<Wide>(word), value) : value);
+    cell_bytes::store(word, filled ? plus(load<Wide>(word), value) : value);
     break;
   case aggregate_kind::min:
     if (filled && !(value < load<Wide>(word)))
       return;
-    save(word, value);
+    cell_bytes::store(word, value);
     break;
   case aggregate_kind::max:
     if (filled && !(load<Wide>(word) < value))
       return;
-    save(word, value);
+    cell_bytes::store(word, value);
     break;
   case aggregate_kind::first:
     if (filled)
       return;
-    save(word, value);
+    cell_bytes::store(word, value);
     break;
   default:
-    save(word, value);
+    cell_bytes::store(word, value);
     break;
   }
   set_has(fixed, flag, false);
@@ -310,7 +303,7 @@ void builtin_aggregate::add_column(const cell& to, const graph::record_batch& in
       if (nulls && source->is_null(rows[i]))
         continue;
       auto* word = accumulators[i] + to.offset;
-      save(word, load<std::int64_t>(word) + 1);
+      cell_bytes::store(word, load<std::int64_t>(word) + 1);
     }
     return;
   }
@@ -331,7 +324,7 @@ void builtin_aggregate::store(const cell& to, const graph::column& source, std::
     return;
   }
   with_types(to.input, [&]<class Wide, class In>() {
-    save(fixed + to.offset, static_cast<Wide>(source.values<In>()[row]));
+    cell_bytes::store(fixed + to.offset, static_cast<Wide>(source.values<In>()[row]));
   });
 }
 
@@ -385,8 +378,8 @@ void builtin_aggregate::merge_one(const cell& to, std::byte* into, const std::by
                                   std::vector<byte_string>* into_strings,
                                   const std::vector<byte_string>* from_strings) {
   if (to.kind == aggregate_kind::count) {
-    save(into + to.offset,
-         load<std::int64_t>(into + to.offset) + load<std::int64_t>(from + to.offset));
+    cell_bytes::store(into + to.offset,
+                      load<std::int64_t>(into + to.offset) + load<std::int64_t>(from + to.offset));
     return;
   }
   if (!has(from, to.flag))

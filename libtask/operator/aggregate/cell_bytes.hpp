@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-/// How the words of `group_cells` are read and written.
+/// How the words that aggregates keep of a group are read and written.
 namespace headrace::task::cell_bytes {
 
 constexpr std::size_t count_bytes = 8;
