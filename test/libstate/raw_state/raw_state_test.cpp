@@ -125,10 +125,10 @@ TEST_CASE_FIXTURE(raw_fixture, "changed bytes are noticed, wherever they are") {
 }
 
 TEST_CASE_FIXTURE(raw_fixture, "a savepoint's raw state is listed and read as rows") {
-  const auto storage = make_file_checkpoint_storage(files, "/root", job_id{1, 1});
+  const auto storage = make_file_checkpoint_storage(files, "/kept", job_id{1, 1});
   completed_checkpoint savepoint;
   savepoint.job = {1, 1};
-  savepoint.directory = "/root/savepoint-1";
+  savepoint.directory = "/kept/savepoint-1";
   auto& stored = savepoint.operators[operator_id{3, 3}];
   stored.id = {3, 3};
   stored.parallelism = 1;
@@ -136,7 +136,7 @@ TEST_CASE_FIXTURE(raw_fixture, "a savepoint's raw state is listed and read as ro
   stored.subtasks[0] = store_subtask(0, 1);
   check_ok(storage->complete(savepoint));
 
-  const auto reader = take(processor::savepoint_reader::open(files, "/root/savepoint-1"));
+  const auto reader = take(processor::savepoint_reader::open(files, "/kept/savepoint-1"));
   const auto summary = take(reader.summarize({3, 3}));
 
   CHECK(summary.key_type == nullptr);
