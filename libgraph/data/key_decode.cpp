@@ -42,6 +42,23 @@ struct key_cursor {
   }
 };
 
+/// A boolean (the only unsigned type) is 0 or 1.
+template <class T>
+bool is_possible(T value) {
+  return !std::is_same_v<T, std::uint8_t> || value <= T{1};
+}
+
+bool decode_string(key_cursor& in, column_builder& to) {
+  std::uint64_t size = 0;
+  byte_view value;
+  if (!in.get_varint(size) || !in.get_raw(size, value))
+    return false;
+  to.append_string(value);
+  return true;
+}
+
+// ---- one value after the other: nested types ---------------------------------------------------
+
 bool decode_value(key_cursor& in, column_builder& to);
 
 template <class ChildAt>
@@ -84,21 +101,15 @@ bool decode_value(key_cursor& in, column_builder& to) {
   bool is_good = false;
   const bool is_fixed = visit_fixed_width(physical, [&]<class T>(std::type_identity<T>) {
     T value{};
-    is_good = in.get(value) && !(physical == physical_type::boolean && value > T{1});
+    is_good = in.get(value) && is_possible(value);
     if (is_good)
       to.append(value);
   });
   if (is_fixed)
     return is_good;
   switch (physical) {
-  case physical_type::string: {
-    std::uint64_t size = 0;
-    byte_view value;
-    if (!in.get_varint(size) || !in.get_raw(size, value))
-      return false;
-    to.append_string(value);
-    return true;
-  }
+  case physical_type::string:
+    return decode_string(in, to);
   case physical_type::list:
   case physical_type::map:
     return decode_elements(in, to);
@@ -113,7 +124,7 @@ bool decode_value(key_cursor& in, column_builder& to) {
   }
 }
 
-bool decode_all(std::span<const byte_view> keys, std::span<column_builder* const> to) {
+bool decode_nested(std::span<const byte_view> keys, std::span<column_builder* const> to) {
   for (const auto key : keys) {
     key_cursor in{key.data(), key.data() + key.size()};
     if (!decode_fields(in, to.size(), [&](std::size_t i) -> column_builder& { return *to[i]; }) ||
@@ -123,45 +134,96 @@ bool decode_all(std::span<const byte_view> keys, std::span<column_builder* const
   return true;
 }
 
-/// Takes single integers without NULLs as long as they come. @returns how many
-template <class T>
-std::size_t decode_integers(std::span<const byte_view> keys, column_builder& to) {
-  std::size_t done = 0;
-  for (; done < keys.size(); ++done) {
-    const auto key = keys[done];
-    if (key.size() != 1 + sizeof(T) || key[0] != 0)
-      break;
-    T value;
-    std::memcpy(&value, key.data() + 1, sizeof(T));
-    to.append(value);
+// ---- column after column: fixed widths and strings ---------------------------------------------
+
+/// What is left of each key, and its bitmap.
+class key_cursors {
+public:
+  /// @returns false where one has no whole bitmap
+  bool start(std::span<const byte_view> keys, std::size_t bitmap_bytes) {
+    keys_ = keys;
+    at_.resize(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      if (keys[i].size() < bitmap_bytes)
+        return false;
+      at_[i] = keys[i].data() + bitmap_bytes;
+      for (std::size_t byte = 0; byte < bitmap_bytes; ++byte)
+        nulls_ |= static_cast<unsigned char>(keys[i][byte]);
+    }
+    return true;
   }
-  return done;
+  /// Appends the next value of each key. @returns false where one is none of its type
+  bool decode(std::size_t column, column_builder& to) {
+    return nulls_ == 0 ? decode_column<false>(column, to) : decode_column<true>(column, to);
+  }
+  bool are_at_end() const {
+    for (std::size_t i = 0; i < keys_.size(); ++i)
+      if (at_[i] != end_of(i))
+        return false;
+    return true;
+  }
+
+private:
+  const char* end_of(std::size_t i) const { return keys_[i].data() + keys_[i].size(); }
+  bool is_null(std::size_t i, std::size_t column) const {
+    return ((static_cast<unsigned char>(keys_[i][column / 8]) >> (column % 8)) & 1U) != 0U;
+  }
+
+  template <bool HasNulls, class Decode>
+  bool each_value(std::size_t column, column_builder& to, Decode decode_one) {
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if constexpr (HasNulls) {
+        if (is_null(i, column)) {
+          to.append_null();
+          continue;
+        }
+      }
+      key_cursor in{at_[i], end_of(i)};
+      if (!decode_one(in)) [[unlikely]]
+        return false;
+      at_[i] = in.at;
+    }
+    return true;
+  }
+
+  template <bool HasNulls>
+  bool decode_column(std::size_t column, column_builder& to) {
+    const auto physical = to.type().physical();
+    if (physical == physical_type::string)
+      return each_value<HasNulls>(column, to,
+                                  [&](key_cursor& in) { return decode_string(in, to); });
+    bool is_good = false;
+    visit_fixed_width(physical, [&]<class T>(std::type_identity<T>) {
+      is_good = each_value<HasNulls>(column, to, [&](key_cursor& in) {
+        T value{};
+        if (!in.get(value) || !is_possible(value))
+          return false;
+        to.append(value);
+        return true;
+      });
+    });
+    return is_good;
+  }
+
+  std::span<const byte_view> keys_;
+  std::vector<const char*> at_;
+  unsigned nulls_ = 0; ///< of all bitmaps together
+};
+
+bool is_flat(const column_builder& column) {
+  const auto physical = column.type().physical();
+  return physical == physical_type::string ||
+         visit_fixed_width(physical, []<class T>(std::type_identity<T>) {});
 }
 
-/// Takes single strings of less than 128 bytes without NULLs as long as they come.
-std::size_t decode_strings(std::span<const byte_view> keys, column_builder& to) {
-  std::size_t done = 0;
-  for (; done < keys.size(); ++done) {
-    const auto key = keys[done];
-    if (key.size() < 2 || key[0] != 0 || key.size() - 2 >= 0x80U ||
-        static_cast<unsigned char>(key[1]) != key.size() - 2)
-      break;
-    to.append_string(key.substr(2));
-  }
-  return done;
-}
-
-std::size_t decode_single(std::span<const byte_view> keys, column_builder& to) {
-  switch (to.type().physical()) {
-  case physical_type::int32:
-    return decode_integers<std::int32_t>(keys, to);
-  case physical_type::int64:
-    return decode_integers<std::int64_t>(keys, to);
-  case physical_type::string:
-    return decode_strings(keys, to);
-  default:
-    return 0;
-  }
+bool decode_flat(std::span<const byte_view> keys, std::span<column_builder* const> to) {
+  key_cursors cursors;
+  if (!cursors.start(keys, (to.size() + 7) / 8))
+    return false;
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (!cursors.decode(i, *to[i]))
+      return false;
+  return cursors.are_at_end();
 }
 
 } // namespace
@@ -171,8 +233,9 @@ status decode_keys(std::span<const byte_view> keys, std::span<column_builder* co
   const auto rows = to[0]->size();
   for (auto* each : to)
     each->reserve(rows + keys.size());
-  const auto done = to.size() == 1 ? decode_single(keys, *to[0]) : 0;
-  if (decode_all(keys.subspan(done), to))
+  const bool are_flat =
+      std::all_of(to.begin(), to.end(), [](const column_builder* each) { return is_flat(*each); });
+  if (are_flat ? decode_flat(keys, to) : decode_nested(keys, to))
     return {};
   for (auto* each : to)
     each->truncate(rows);
