@@ -166,8 +166,8 @@ private:
     if (static_cast<mail_kind>(content->kind()) == mail_kind::attach_consumer) {
       auto& asked = static_cast<attach_consumer&>(*content);
       remote_consumer::setup setup;
-      setup.connection = asked.consumer;
-      setup.place = *asked.route;
+      setup.link = link_ = asked.link;
+      setup.route = asked.route;
       setup.options.compresses = work_.compresses;
       setup.fail = [](const error& cause) { task::fail(to_string(cause)); };
       partition_->attach(0, std::make_unique<remote_consumer>(std::move(setup)),
@@ -188,6 +188,7 @@ private:
     } else if (left_ > 0 && partition_->is_available()) {
       later([this] { turn(); });
     }
+    link_->send();
   }
 
   exchange_directory& directory_;
@@ -195,6 +196,7 @@ private:
   const workload& work_;
   graph::record_batch batch_;
   std::unique_ptr<result_partition> partition_;
+  std::shared_ptr<link_writer> link_;
   std::size_t left_ = work_.batches;
   bool closed_ = false;
 };
@@ -215,8 +217,8 @@ private:
   void on_mail(actors::mail_ptr content) override {
     if (static_cast<mail_kind>(content->kind()) == mail_kind::remote_opened) {
       const auto& opened = static_cast<const remote_opened&>(*content);
-      connection_ = opened.connection;
-      place_ = opened.place;
+      link_ = opened.link;
+      route_ = opened.route;
       return;
     }
     auto& data = static_cast<remote_data&>(*content);
@@ -242,12 +244,9 @@ private:
       if (const auto* batch = std::get_if<input_batch>(&*event))
         rows_ += batch->rows.size();
     }
-    for (const auto& grant : gate_.take_grants()) {
-      auto credit = std::make_unique<outgoing_credit>();
-      credit->place = place_;
-      credit->bytes = grant.bytes;
-      connection_.send(std::move(credit), actors::mail_priority::high);
-    }
+    for (const auto& grant : gate_.take_grants())
+      link_->add(route_credit{route_, grant.bytes});
+    link_->send();
     if (gate_.has_input())
       wake();
     else if (gate_.all_closed() && !std::exchange(ended_, true))
@@ -259,8 +258,8 @@ private:
   std::promise<void>& found_;
   std::promise<std::size_t>& done_;
   input_gate gate_{{0}, input_gate_limits::for_channels(1)};
-  actors::actor_ref connection_;
-  route_place place_;
+  std::shared_ptr<link_writer> link_;
+  route_id route_ = 0;
   std::size_t rows_ = 0;
   bool pending_ = false;
   bool ended_ = false;

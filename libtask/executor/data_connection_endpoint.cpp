@@ -7,18 +7,6 @@
 
 namespace headrace::task {
 
-namespace {
-
-actors::outgoing_frame to_link(encoded_frame frame) {
-  actors::outgoing_frame out;
-  out.kind = frame_of_routes;
-  out.header = std::move(frame.header);
-  out.body = std::move(frame.body);
-  return out;
-}
-
-} // namespace
-
 data_connection_endpoint::data_connection_endpoint(data_connection_settings settings,
                                                    exchange_directory& directory,
                                                    data_network& network,
@@ -26,7 +14,7 @@ data_connection_endpoint::data_connection_endpoint(data_connection_settings sett
                                                    actors::actor_ref task_executor)
     : settings_(settings), directory_(directory), network_(network), metrics_(std::move(metrics)),
       task_executor_(std::move(task_executor)),
-      routes_(std::make_shared<link_routes>(directory_, metrics_)), gatherer_(settings.frames) {}
+      routes_(std::make_shared<link_routes>(directory_, metrics_)) {}
 
 void data_connection_endpoint::on_start() {
   used_us_ = now_us();
@@ -35,18 +23,6 @@ void data_connection_endpoint::on_start() {
 
 void data_connection_endpoint::on_mail(actors::mail_ptr content) {
   switch (static_cast<mail_kind>(content->kind())) {
-  case mail_kind::outgoing_data:
-    take(static_cast<outgoing_data&>(*content));
-    return;
-  case mail_kind::outgoing_credit: {
-    const auto& credit = static_cast<const outgoing_credit&>(*content);
-    if (link_ == nullptr || credit.place.link != link_number_)
-      return; // the consumer has been told that it is lost
-    routes_->locked()->give_credit(credit.place.route, credit.bytes);
-    gatherer_.add(route_credit{credit.place.route, credit.bytes});
-    send_soon();
-    return;
-  }
   case mail_kind::connection_order:
     take(static_cast<connection_order&>(*content));
     return;
@@ -66,10 +42,12 @@ void data_connection_endpoint::take(connection_order& order) {
   } else if (const auto* ended = std::get_if<attempt_ended>(&order.content)) {
     std::erase_if(waiting_, [&](const auto& end) { return end.consumer == ended->attempt; });
     const auto ended_routes = routes_->locked()->end_consumer(ended->attempt);
-    for (const auto route : ended_routes)
-      gatherer_.abandon(route);
     routes_->locked()->end_producer(ended->attempt);
-    send_soon();
+    if (link_ == nullptr)
+      return;
+    for (const auto route : ended_routes)
+      writer_->abandon(route);
+    writer_->send();
   } else if (auto* accepted = std::get_if<link_accepted>(&order.content)) {
     adopt(*accepted);
   } else {
@@ -91,19 +69,6 @@ void data_connection_endpoint::take(link_event& event) {
     break_link(broken->cause);
   else if (const auto* closed = std::get_if<link_closed>(&event.content))
     end_link(closed->cause);
-  else
-    send();
-}
-
-void data_connection_endpoint::take(outgoing_data& data) {
-  if (link_ == nullptr || data.place.link != link_number_)
-    return; // the producer has been told that it is lost
-  if (routes_->locked()->producer(data.place.route) == nullptr)
-    return; // the consumer has ended
-  if (data.closes)
-    routes_->locked()->close_producer(data.place.route);
-  gatherer_.add(route_piece{data.place.route, std::move(data.elements), data.closes});
-  send_soon();
 }
 
 // --- the link
@@ -132,7 +97,12 @@ void data_connection_endpoint::adopt(link_accepted& accepted) {
   end_link(error(errc::peer_lost, "another data connection to the node was opened"));
   is_dialing_ = false;
   link_ = std::move(accepted.link);
-  accepted.events->bind(self_ref(), ++link_number_, routes_);
+  const auto number = ++link_number_;
+  writer_ = std::make_shared<link_writer>(
+      link_, routes_, metrics_, settings_.writer, [to = self_ref(), number](error cause) {
+        to.send(std::make_unique<link_event>(number, link_closed{std::move(cause)}));
+      });
+  accepted.events->bind(self_ref(), number, routes_, writer_);
   log().debug("data connection opened", {{"peer", to_string(settings_.peer)}});
   for (auto& end : std::exchange(waiting_, {}))
     request(std::move(end));
@@ -141,9 +111,8 @@ void data_connection_endpoint::adopt(link_accepted& accepted) {
 void data_connection_endpoint::end_link(const error& cause) {
   if (link_ == nullptr)
     return;
-  auto gone = std::exchange(link_, nullptr);
-  gone->abort(cause);
-  gatherer_ = frame_gatherer(settings_.frames);
+  std::exchange(writer_, nullptr)->stop();
+  std::exchange(link_, nullptr)->abort(cause);
   frames_seen_ = 0;
   const auto routes = std::exchange(routes_, std::make_shared<link_routes>(directory_, metrics_));
   routes->close();
@@ -161,44 +130,16 @@ void data_connection_endpoint::end_link(const error& cause) {
         .send(std::make_unique<task_control>(consumer_lost{lost}), actors::mail_priority::high);
 }
 
-void data_connection_endpoint::send_soon() {
-  if (send_pending_)
-    return;
-  send_pending_ = true;
-  // Behind what waits already, so that it goes along.
-  later([this] {
-    send_pending_ = false;
-    send();
-  });
-}
-
-void data_connection_endpoint::send() {
-  while (link_ != nullptr) {
-    const auto frame = gatherer_.take(link_->queued_bytes() < settings_.link_bytes);
-    if (!frame)
-      return;
-    send(*frame);
-  }
-}
-
-void data_connection_endpoint::send(const data_frame& frame) {
-  used_us_ = now_us();
-  auto encoded = encode_frame(frame);
-  metrics_->frames_out.add(1);
-  metrics_->bytes_out.add(encoded.body_bytes);
-  auto done = link_->send(to_link(std::move(encoded)));
-  if (!done)
-    end_link(done.error());
-}
-
 void data_connection_endpoint::watch_idleness() {
   after(settings_.idle_timeout, [this] {
-    if (const auto frames = routes_->frames(); frames != frames_seen_) {
+    const auto frames = routes_->frames() + (writer_ == nullptr ? 0 : writer_->frames());
+    if (frames != frames_seen_) {
       frames_seen_ = frames;
       used_us_ = now_us();
     }
     const auto idle_us = now_us() - used_us_;
-    if (routes_->locked()->is_empty() && waiting_.empty() && gatherer_.is_empty() && !is_dialing_ &&
+    const bool is_silent = writer_ == nullptr || writer_->is_empty();
+    if (routes_->locked()->is_empty() && waiting_.empty() && is_silent && !is_dialing_ &&
         idle_us >= std::chrono::microseconds(settings_.idle_timeout).count())
       report(connection_idle{orders_seen_});
     watch_idleness();
@@ -210,13 +151,9 @@ void data_connection_endpoint::on_stop(const error& cause) {
   if (link_ == nullptr)
     return;
   routes_->close();
-  if (routes_->locked()->is_empty()) {
-    data_frame farewell;
-    farewell.leaves = true;
-    send(farewell);
-  }
-  if (link_ != nullptr)
-    link_->close(error(errc::shut_down, "data connection is not needed any more", cause));
+  writer_->leave(routes_->locked()->is_empty(),
+                 error(errc::shut_down, "data connection is not needed any more", cause));
+  writer_ = nullptr;
   link_ = nullptr;
 }
 
@@ -236,15 +173,15 @@ void data_connection_endpoint::request(consumer_end end) {
   route_request wanted{0, end.partition, end.subpartition, end.credit_bytes};
   auto opened = std::make_unique<remote_opened>();
   opened->channel = end.channel;
-  opened->connection = self_ref();
   const auto consumer = directory_.find(end.consumer);
   if (consumer.is_none())
     return; // has ended meanwhile
   wanted.route = routes_->locked()->open(std::move(end));
-  opened->place = {link_number_, wanted.route};
+  opened->link = writer_;
+  opened->route = wanted.route;
   consumer.send(std::move(opened), actors::mail_priority::high);
-  gatherer_.add(std::move(wanted));
-  send_soon();
+  writer_->add(std::move(wanted));
+  writer_->send();
 }
 
 void data_connection_endpoint::fail_channel(consumer_end end, const error& cause) {
@@ -262,12 +199,11 @@ void data_connection_endpoint::hear(link_words& words) {
       fail_channel(std::move(*end), refusal.reason);
   for (const auto route : words.frame.abandoned) {
     routes_->locked()->close_producer(route);
-    gatherer_.drop(route);
+    writer_->drop(route);
   }
-  for (const auto route : words.ended) {
-    gatherer_.abandon(route);
-    send_soon();
-  }
+  for (const auto route : words.ended)
+    writer_->abandon(route);
+  writer_->send();
   if (words.frame.leaves) {
     // It has not seen what was asked for last.
     auto unseen = routes_->locked()->take_consumed();
@@ -288,18 +224,17 @@ status data_connection_endpoint::serve(const route_request& asked) {
   const auto producer = directory_.find(asked.partition.producer);
   if (producer.is_none()) {
     routes_->locked()->close_producer(asked.route);
-    gatherer_.add(
+    writer_->add(
         route_refusal{asked.route, error(errc::partition_not_found,
                                          "producer is not here: " + to_string(asked.partition))});
-    send_soon();
     return {};
   }
   auto mail = std::make_unique<attach_consumer>();
   mail->result = asked.partition.result;
   mail->subpartition = asked.subpartition;
   mail->credit_bytes = asked.credit_bytes;
-  mail->consumer = self_ref();
-  mail->route = route_place{link_number_, asked.route};
+  mail->link = writer_;
+  mail->route = asked.route;
   producer.send(std::move(mail), actors::mail_priority::high);
   return {};
 }

@@ -2,10 +2,9 @@
 
 #include "libtask/executor/data_connection_mail.hpp"
 #include "libtask/executor/data_network.hpp"
-#include "libtask/executor/link_routes.hpp"
 #include "libtask/network/exchange_directory.hpp"
 #include "libtask/network/exchange_mail.hpp"
-#include "libtask/network/frame_gatherer.hpp"
+#include "libtask/network/link_writer.hpp"
 #include "libactors/rpc/endpoint.hpp"
 
 #include <chrono>
@@ -19,22 +18,21 @@ struct data_connection_settings {
   node_id peer;
   std::chrono::milliseconds idle_timeout{30'000}; ///< without channels; then it asks to be retired
   std::chrono::milliseconds dial_timeout{10'000};
-  /// When so much waits in the link, data waits here; words about channels do not.
-  std::size_t link_bytes = std::size_t{2} << 20U;
-  frame_gatherer_limits frames;
+  link_writer_settings writer;
 };
 
 /// The channels between the subtasks of this node and those of another: one link at a time, opened
 /// when a channel needs it, by either node.
 ///
-///     producer subtask ── outgoing_data ──▶ ┌────────────┐ ── frames ──▶ other node
-///     consumer subtask ── outgoing_credit ▶ │ connection │
-///                                           └────────────┘
+///     producer subtask ── pieces ──▶ link_writer ── frames ──▶ other node
+///     consumer subtask ── credit ──▶      ▲
+///     connection ───────── requests ──────┘
 ///     consumer subtask ◀── remote_data ────── link_relay ◀──── frames ── other node
 ///     producer subtask ◀── exchange_credit
 ///
-/// What comes for subtasks is given to them on the transport's thread (`link_routes`); the
-/// connection hears what is said to itself: requests, refusals, and whose consumer is gone.
+/// Subtasks write on their own threads (`link_writer`), and what comes for them is given to them on
+/// the transport's thread (`link_routes`); the connection hears what is said to itself: requests,
+/// refusals, and whose consumer is gone.
 ///
 /// A link that cannot be opened fails its channels to the task executor, which tries again. With an
 /// open link that is lost the data on it is lost too: the consumers and producers of its channels
@@ -55,16 +53,12 @@ private:
 
   void take(connection_order& order);
   void take(link_event& event);
-  void take(outgoing_data& data);
 
   // --- the link
   void dial();
   void fail_dial(const error& cause);
   void adopt(link_accepted& accepted);
   void end_link(const error& cause);
-  void send_soon();
-  void send();
-  void send(const data_frame& frame);
   void watch_idleness();
 
   // --- channels
@@ -88,10 +82,8 @@ private:
   std::uint64_t dials_ = 0;
   bool is_dialing_ = false;
   std::shared_ptr<link_routes> routes_; ///< of this link
+  std::shared_ptr<link_writer> writer_; ///< of this link; null: none is open
   std::vector<consumer_end> waiting_;   ///< for a link
-  frame_gatherer gatherer_;
-  bool send_pending_ = false;
-  bool is_watching_ = false;
   std::uint64_t orders_seen_ = 0;
   std::uint64_t frames_seen_ = 0; ///< of this link
   std::int64_t used_us_ = 0;

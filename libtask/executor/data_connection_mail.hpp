@@ -17,9 +17,6 @@ namespace headrace::task {
 
 class link_relay;
 
-/// The kind of frames that carry channels.
-inline constexpr auto frame_of_routes = actors::frame_kind::data_first;
-
 // What a task executor tells the data connection to another node.
 
 /// Ask for what a consumer of this node wants.
@@ -56,7 +53,6 @@ struct link_words {
 struct link_broken {
   error cause;
 };
-struct link_drained {};
 struct link_closed {
   error cause;
 };
@@ -66,8 +62,7 @@ struct dial_failed {
 };
 
 struct link_event final : actors::mail {
-  using content_type =
-      std::variant<link_words, link_broken, link_drained, link_closed, dial_failed>;
+  using content_type = std::variant<link_words, link_broken, link_closed, dial_failed>;
   link_event(std::uint64_t of_link, content_type what)
       : mail(static_cast<std::uint32_t>(mail_kind::link_event)), link(of_link),
         content(std::move(what)) {}

@@ -5,11 +5,12 @@
 namespace headrace::task {
 
 void link_relay::bind(actors::actor_ref connection, std::uint64_t link,
-                      std::shared_ptr<link_routes> routes) {
+                      std::shared_ptr<link_routes> routes, std::shared_ptr<link_writer> writer) {
   const std::lock_guard guard(guard_);
   to_ = std::move(connection);
   link_ = link;
   routes_ = std::move(routes);
+  writer_ = std::move(writer);
   for (auto& what : std::exchange(kept_, {}))
     give(std::move(what));
 }
@@ -25,10 +26,17 @@ void link_relay::relay(event what) {
 void link_relay::give(event what) {
   if (const auto* frame = std::get_if<actors::incoming_frame>(&what))
     hear(*frame);
-  else if (auto* closed = std::get_if<link_closed>(&what))
-    tell(std::move(*closed));
   else
-    tell(link_drained{});
+    tell(std::get<link_closed>(std::move(what)));
+}
+
+void link_relay::on_drained() {
+  const auto writer = [&] {
+    const std::lock_guard guard(guard_);
+    return writer_;
+  }();
+  if (writer != nullptr)
+    writer->send();
 }
 
 void link_relay::hear(const actors::incoming_frame& frame) {

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "libtask/executor/data_connection_mail.hpp"
-#include "libtask/executor/link_routes.hpp"
+#include "libtask/network/link_routes.hpp"
+#include "libtask/network/link_writer.hpp"
 #include "libactors/base/ids.hpp"
 #include "libactors/base/result.hpp"
 #include "libactors/rpc/actor_ref.hpp"
@@ -35,18 +36,20 @@ public:
 };
 
 /// Brings what comes over a link where it belongs, in order: data and credit to the subtasks, the
-/// rest to the connection's mailbox. Keeps it until it is told which those are.
+/// rest to the connection's mailbox. Keeps it until it is told which those are. When the link has
+/// room again, what waits for it is written.
 class link_relay final : public actors::frame_receiver {
 public:
   /// From now on events go there, under this number, and data where `routes` say.
-  void bind(actors::actor_ref connection, std::uint64_t link, std::shared_ptr<link_routes> routes);
+  void bind(actors::actor_ref connection, std::uint64_t link, std::shared_ptr<link_routes> routes,
+            std::shared_ptr<link_writer> writer);
 
   void on_frame(actors::incoming_frame what) override { relay(std::move(what)); }
-  void on_drained() override { relay(link_drained{}); }
+  void on_drained() override;
   void on_closed(const error& cause) override { relay(link_closed{cause}); }
 
 private:
-  using event = std::variant<actors::incoming_frame, link_drained, link_closed>;
+  using event = std::variant<actors::incoming_frame, link_closed>;
   void relay(event what);
   void give(event what);
   void hear(const actors::incoming_frame& frame);
@@ -56,6 +59,7 @@ private:
   actors::actor_ref to_;
   std::uint64_t link_ = 0;
   std::shared_ptr<link_routes> routes_;
+  std::shared_ptr<link_writer> writer_;
   bool is_broken_ = false;
   std::vector<event> kept_;
 };

@@ -14,8 +14,6 @@ enum class mail_kind : std::uint32_t {
   task_report,       ///< subtask → task executor
   remote_data,       ///< connection → consumer subtask, in order
   remote_opened,     ///< connection → consumer subtask, before data
-  outgoing_data,     ///< producer subtask → connection, in order
-  outgoing_credit,   ///< consumer subtask → connection, before data
   connection_order,  ///< task executor or subtask → connection
   connection_report, ///< connection → task executor
   link_event,        ///< transport → connection, in order
@@ -38,10 +36,6 @@ constexpr std::string_view name_of(mail_kind kind) {
     return "remote_data";
   case mail_kind::remote_opened:
     return "remote_opened";
-  case mail_kind::outgoing_data:
-    return "outgoing_data";
-  case mail_kind::outgoing_credit:
-    return "outgoing_credit";
   case mail_kind::connection_order:
     return "connection_order";
   case mail_kind::connection_report:

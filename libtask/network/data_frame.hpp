@@ -13,13 +13,8 @@
 
 namespace headrace::task {
 
-/// Names a channel on one data connection; chosen by the consumer's node, each only once.
+/// Names a channel on one link; chosen by the consumer's node, each only once.
 using route_id = std::uint32_t;
-/// A route, on one of the links that a connection has had: a new link numbers its routes anew.
-struct route_place {
-  std::uint64_t link = 0;
-  route_id route = 0;
-};
 
 struct route_request {
   route_id route = 0;

@@ -9,10 +9,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <vector>
 
 namespace headrace::task {
+
+class link_writer;
 
 /// Elements of one channel, in order. `closes`: the producer has finished, nothing follows.
 struct exchange_data final : actors::mail {
@@ -31,18 +33,17 @@ struct exchange_credit final : actors::mail {
 };
 
 /// A consumer wants what the producer writes into one subpartition. A consumer of another process
-/// is behind a data connection, on a route.
+/// is behind a link, on a route.
 struct attach_consumer final : actors::mail {
   attach_consumer() : mail(static_cast<std::uint32_t>(mail_kind::attach_consumer)) {}
   result_id result;
   std::uint32_t subpartition = 0;
   std::uint32_t channel = 0;
   std::uint64_t credit_bytes = 0;
-  actors::actor_ref consumer; ///< or the connection
-  std::optional<route_place> route;
+  actors::actor_ref consumer;        ///< of this process
+  std::shared_ptr<link_writer> link; ///< null: it is of this process
+  route_id route = 0;
 };
-
-// Between subtasks and the data connection that leads to the other process.
 
 /// Elements of one channel from another process, in order.
 struct remote_data final : actors::mail {
@@ -51,23 +52,12 @@ struct remote_data final : actors::mail {
   std::vector<wire_element> elements;
   bool closes = false;
 };
-/// The channel's producer has been asked over this connection: credit goes there.
+/// The channel's producer has been asked over this link: credit goes there.
 struct remote_opened final : actors::mail {
   remote_opened() : mail(static_cast<std::uint32_t>(mail_kind::remote_opened)) {}
   std::uint32_t channel = 0;
-  actors::actor_ref connection;
-  route_place place;
-};
-struct outgoing_data final : actors::mail {
-  outgoing_data() : mail(static_cast<std::uint32_t>(mail_kind::outgoing_data)) {}
-  route_place place;
-  std::vector<wire_element> elements;
-  bool closes = false;
-};
-struct outgoing_credit final : actors::mail {
-  outgoing_credit() : mail(static_cast<std::uint32_t>(mail_kind::outgoing_credit)) {}
-  route_place place;
-  std::uint64_t bytes = 0;
+  std::shared_ptr<link_writer> link;
+  route_id route = 0;
 };
 
 /// What an element costs at least: what it takes in a queue itself.

@@ -1,7 +1,5 @@
 #include "libtask/network/remote_consumer.hpp"
 
-#include "libtask/network/exchange_mail.hpp"
-
 #include <utility>
 
 namespace headrace::task {
@@ -23,11 +21,7 @@ exchange_channel::taken remote_consumer::add(graph::stream_element element) {
 void remote_consumer::flush(bool closes) {
   if (has_failed_)
     return;
-  auto data = std::make_unique<outgoing_data>();
-  data->place = with_.place;
-  data->elements = std::exchange(added_, {});
-  data->closes = closes;
-  with_.connection.send(std::move(data));
+  with_.link->add(route_piece{with_.route, std::exchange(added_, {}), closes});
 }
 
 } // namespace headrace::task

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "libtask/network/link_writer.hpp"
 #include "libtask/network/result_partition.hpp"
 #include "libtask/network/wire_element.hpp"
 #include "libgraph/data/buffer.hpp"
-#include "libactors/rpc/actor_ref.hpp"
 
 #include <functional>
 #include <memory>
@@ -12,14 +12,15 @@
 namespace headrace::task {
 
 /// Sends elements to a consumer of another process: encodes them here, on the producer's thread,
-/// and hands them to the data connection. What waits there is bounded by the channel's credit and
-/// charged to the producer. An element costs no less than its bytes, so that the credit bounds what
-/// its receiver must hold. Lives on the task's mailbox.
+/// and adds them to what its link writes; the producer sends at the end of its turn. What waits
+/// there is bounded by the channel's credit and charged to the producer. An element costs no less
+/// than its bytes, so that the credit bounds what its receiver must hold. Lives on the task's
+/// mailbox.
 class remote_consumer final : public exchange_channel {
 public:
   struct setup {
-    actors::actor_ref connection;
-    route_place place;
+    std::shared_ptr<link_writer> link;
+    route_id route = 0;
     wire_options options;
     std::shared_ptr<graph::memory_budget> budget; ///< null: not counted
     /// Told what cannot be sent; the channel is silent from then on. Called while the task works.

@@ -125,7 +125,7 @@ void subtask::on_mail(actors::mail_ptr content) {
   case mail_kind::remote_opened: {
     const auto& opened = static_cast<const remote_opened&>(*content);
     if (!closing_)
-      producers_[opened.channel] = {opened.connection, opened.place};
+      producers_[opened.channel] = {{}, known(opened.link), opened.route};
     return;
   }
   case mail_kind::exchange_credit:
@@ -177,10 +177,10 @@ void subtask::take(attach_consumer& consumer) {
 }
 
 std::unique_ptr<exchange_channel> subtask::consumer_of(attach_consumer& asked) {
-  if (!asked.route)
+  if (asked.link == nullptr)
     return std::make_unique<local_consumer>(std::move(asked.consumer), asked.channel);
   return std::make_unique<remote_consumer>(
-      remote_consumer::setup{std::move(asked.consumer), *asked.route, around_.wire, memory_,
+      remote_consumer::setup{known(asked.link), asked.route, around_.wire, memory_,
                              [this](error cause) { send_failure_ = std::move(cause); }});
 }
 
@@ -245,6 +245,8 @@ void subtask::take_turn() {
 
 void subtask::after_turn(turn_result left) {
   send_grants();
+  for (const auto& link : links_)
+    link->send();
   if (awaits_first_rows_)
     note_first_rows();
   for (const auto checkpoint : task_->take_subsumed())
@@ -276,11 +278,8 @@ void subtask::send_grants() {
   for (const auto& grant : task_->take_grants()) {
     const auto& channel = what_.channels()[grant.channel];
     auto& producer = producers_[grant.channel];
-    if (producer.route) {
-      auto credit = std::make_unique<outgoing_credit>();
-      credit->place = *producer.route;
-      credit->bytes = grant.bytes;
-      producer.to.send(std::move(credit), actors::mail_priority::high);
+    if (producer.link != nullptr) {
+      producer.link->add(route_credit{producer.route, grant.bytes});
       continue;
     }
     if (producer.to.is_none())
@@ -291,6 +290,12 @@ void subtask::send_grants() {
     credit->bytes = grant.bytes;
     producer.to.send(std::move(credit), actors::mail_priority::high);
   }
+}
+
+const std::shared_ptr<link_writer>& subtask::known(const std::shared_ptr<link_writer>& link) {
+  if (std::find(links_.begin(), links_.end(), link) == links_.end())
+    links_.push_back(link);
+  return link;
 }
 
 void subtask::note_first_rows() {
@@ -417,6 +422,7 @@ void subtask::end_if_closed() {
 void subtask::on_stop(const error& cause) {
   around_.directory.remove(what_.attempt);
   producers_.clear();
+  links_.clear();
   if (!ended_) {
     ended_ = true;
     change(task_state::FAILED,

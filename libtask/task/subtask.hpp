@@ -57,8 +57,9 @@ public:
 private:
   /// Where credit of a channel goes.
   struct producer_link {
-    actors::actor_ref to; ///< the subtask, found at the first grant; or a data connection
-    std::optional<route_place> route;
+    actors::actor_ref to;              ///< the subtask, found at the first grant
+    std::shared_ptr<link_writer> link; ///< null: it is of this process
+    route_id route = 0;
   };
 
   // --- of endpoint
@@ -89,6 +90,8 @@ private:
   void take_turn();
   void after_turn(turn_result left);
   void send_grants();
+  /// Notes a link that something of this task may wait for.
+  const std::shared_ptr<link_writer>& known(const std::shared_ptr<link_writer>& link);
   /// Logs the moment at which a restarted task is known to work again.
   void note_first_rows();
   std::unique_ptr<exchange_channel> consumer_of(attach_consumer& asked);
@@ -116,7 +119,8 @@ private:
   std::shared_ptr<headrace::state::local_copies> copies_; ///< null: none are kept
   std::unique_ptr<stream_task> task_;
   std::unordered_map<result_id, std::uint32_t> partition_by_result_;
-  std::vector<producer_link> producers_; ///< by channel
+  std::vector<producer_link> producers_;            ///< by channel
+  std::vector<std::shared_ptr<link_writer>> links_; ///< to other processes; each once
   std::vector<graph::row_type_ptr> input_types_;
   std::optional<error> send_failure_; ///< of what could not be sent to another process
 

@@ -112,12 +112,6 @@ struct side {
   std::unique_ptr<actors::deterministic_node> node;
 };
 
-void send(remote_consumer& channel, std::vector<graph::stream_element> elements, bool closes) {
-  for (auto& element : elements)
-    channel.add(std::move(element));
-  channel.flush(closes);
-}
-
 struct pair_of_nodes {
   pair_of_nodes() : consumes(seed()), produces(seed() + 1) {
     consumes.connect(board, produces.node->environment().node);
@@ -139,11 +133,23 @@ struct pair_of_nodes {
     auto& last = *attached.back();
     CHECK(last.subpartition == 5);
     CHECK(last.credit_bytes == credit_bytes);
-    REQUIRE(last.route);
+    REQUIRE(last.link != nullptr);
     remote_consumer::setup setup;
-    setup.connection = last.consumer;
-    setup.place = *last.route;
+    setup.link = last.link;
+    setup.route = last.route;
+    links.push_back(last.link);
     return std::make_unique<remote_consumer>(std::move(setup));
+  }
+  /// As a producer's turn does.
+  void send(remote_consumer& channel, std::vector<graph::stream_element> elements, bool closes) {
+    for (auto& element : elements)
+      channel.add(std::move(element));
+    channel.flush(closes);
+    end_turn();
+  }
+  void end_turn() {
+    for (const auto& link : links)
+      link->send();
   }
   void start_producer() { producer = produces.add_subtask(producer_attempt, "producer"); }
   std::vector<std::int64_t> rows() {
@@ -168,6 +174,7 @@ struct pair_of_nodes {
   side produces;
   std::shared_ptr<mails> consumer;
   std::shared_ptr<mails> producer;
+  std::vector<std::shared_ptr<link_writer>> links; ///< that the producer knows
 };
 
 } // namespace
@@ -179,8 +186,8 @@ TEST_CASE("elements go to the consumer in order, and credit to the producer") {
   both.start_producer();
   const auto channel = both.open();
 
-  send(*channel, {numbers({1, 2}), graph::watermark{5}}, false);
-  send(*channel, {numbers({3})}, true);
+  both.send(*channel, {numbers({1, 2}), graph::watermark{5}}, false);
+  both.send(*channel, {numbers({3})}, true);
   both.run();
   CHECK(both.rows() == std::vector<std::int64_t>{1, 2, 3});
   CHECK(all<remote_data>(*both.consumer, mail_kind::remote_data).back()->closes);
@@ -197,10 +204,8 @@ TEST_CASE("credit goes back to the producer") {
   const auto opened = all<remote_opened>(*both.consumer, mail_kind::remote_opened);
   REQUIRE(opened.size() == 1);
 
-  auto credit = std::make_unique<outgoing_credit>();
-  credit->place = opened[0]->place;
-  credit->bytes = 512;
-  opened[0]->connection.send(std::move(credit));
+  opened[0]->link->add(route_credit{opened[0]->route, 512});
+  opened[0]->link->send();
   both.run();
 
   const auto given = all<exchange_credit>(*both.producer, mail_kind::exchange_credit);
@@ -222,7 +227,7 @@ TEST_CASE("a producer that is not there is told to the task executor, to try aga
   CHECK(both.told_consumer().empty());
 
   both.start_producer();
-  send(*both.open(), {numbers({1})}, false);
+  both.send(*both.open(), {numbers({1})}, false);
   both.run();
   CHECK(both.rows() == std::vector<std::int64_t>{1});
 }
@@ -241,7 +246,7 @@ TEST_CASE("a link that breaks fails the tasks on both ends; what they still send
   pair_of_nodes both;
   both.start_producer();
   const auto channel = both.open();
-  send(*channel, {numbers({1})}, false);
+  both.send(*channel, {numbers({1})}, false);
   both.run();
 
   both.board.cut();
@@ -258,8 +263,8 @@ TEST_CASE("a link that breaks fails the tasks on both ends; what they still send
 
   // The next link numbers its routes anew: what belongs to the old one must not go there.
   const auto again = both.open();
-  send(*channel, {numbers({666})}, false);
-  send(*again, {numbers({2})}, false);
+  both.send(*channel, {numbers({666})}, false);
+  both.send(*again, {numbers({2})}, false);
   both.run();
   CHECK(both.rows() == std::vector<std::int64_t>{1, 2});
 }
@@ -271,10 +276,10 @@ TEST_CASE(
   const auto channel = both.open();
 
   both.consumes.directory.remove(consumer_attempt);
-  send(*channel, {numbers({1})}, false);
+  both.send(*channel, {numbers({1})}, false);
   both.run();
   const auto frames = both.produces.metrics->frames_out.value();
-  send(*channel, {numbers({2})}, false);
+  both.send(*channel, {numbers({2})}, false);
   both.run();
 
   CHECK(both.rows().empty());
@@ -290,7 +295,7 @@ TEST_CASE("data waits for room in the link, credit does not") {
 
   const auto rows = numbers(std::vector<std::int64_t>(10'000, 1));
   for (int i = 0; i < 200; ++i)
-    send(*channel, {rows}, false);
+    both.send(*channel, {rows}, false);
   both.run();
   CHECK(both.board.held_bytes_most() < (std::size_t{3} << 20U));
 
@@ -309,7 +314,7 @@ TEST_CASE("a frame that breaks the protocol closes the link") {
   wrong.pieces.push_back({99, {}, false}); // a route that nobody has asked for
   const auto made = encode_frame(wrong);
   both.board.spoil_next(made.header, byte_string(made.body[0].view));
-  send(*channel, {numbers({1})}, false);
+  both.send(*channel, {numbers({1})}, false);
   both.run();
 
   CHECK(both.board.open_links() == 0);
@@ -322,12 +327,12 @@ TEST_CASE("who sends more than it has credit for is cut off, in words") {
   const auto channel = both.open(1000);
   const auto rows = numbers(std::vector<std::int64_t>(2000, 1));
 
-  send(*channel, {rows}, false); // overdraws
+  both.send(*channel, {rows}, false); // overdraws
   both.run();
   CHECK(both.board.open_links() == 1);
   CHECK(both.rows().size() == 2000);
   for (int i = 0; i < 100; ++i)
-    send(*channel, {rows}, false);
+    both.send(*channel, {rows}, false);
   both.run();
 
   CHECK(both.board.open_links() == 0);
@@ -350,11 +355,10 @@ TEST_CASE("a producer that was given credit goes on") {
   for (int i = 0; i < 10; ++i) {
     cost += channel->add(rows).cost;
     channel->flush(false);
+    both.end_turn();
     both.run();
-    auto credit = std::make_unique<outgoing_credit>();
-    credit->place = opened[0]->place;
-    credit->bytes = std::exchange(cost, 0);
-    opened[0]->connection.send(std::move(credit));
+    opened[0]->link->add(route_credit{opened[0]->route, std::exchange(cost, 0)});
+    opened[0]->link->send();
     both.run();
   }
   CHECK(both.board.open_links() == 1);
@@ -375,6 +379,7 @@ TEST_CASE("the barrier of an unaligned checkpoint comes through without credit")
 
   std::vector<overtaken_elements> found;
   part.overtake({4, 0, graph::barrier_alignment::unaligned}, found);
+  both.end_turn();
   both.run();
 
   CHECK(both.board.open_links() == 1);
@@ -394,7 +399,7 @@ TEST_CASE("the barrier of an unaligned checkpoint comes through without credit")
 TEST_CASE("a connection without channels asks to be retired, and leaves without harm") {
   pair_of_nodes both;
   both.start_producer();
-  send(*both.open(), {}, true);
+  both.send(*both.open(), {}, true);
   both.run();
   CHECK(both.board.open_links() == 1);
   CHECK(both.consumes.reported<connection_idle>().empty());

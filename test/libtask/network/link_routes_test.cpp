@@ -1,4 +1,4 @@
-#include "libtask/executor/link_routes.hpp"
+#include "libtask/network/link_routes.hpp"
 
 #include "test/support/seed.hpp"
 #include "libtask/network/exchange_mail.hpp"
@@ -69,7 +69,7 @@ struct one_link {
 
 } // namespace
 
-TEST_SUITE("task/executor/link_routes") {
+TEST_SUITE("task/network/link_routes") {
 
 TEST_CASE("pieces go to the consumer, and credit to the producer") {
   one_link link;
@@ -127,6 +127,6 @@ TEST_CASE("a closed link gives nothing more, not even errors") {
   CHECK(link.consumed->empty());
 }
 
-} // TEST_SUITE("task/executor/link_routes")
+} // TEST_SUITE("task/network/link_routes")
 
 } // namespace headrace::task

@@ -1,4 +1,4 @@
-#include "libtask/executor/link_routes.hpp"
+#include "libtask/network/link_routes.hpp"
 
 #include "libtask/network/exchange_mail.hpp"
 
