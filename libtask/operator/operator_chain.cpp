@@ -413,6 +413,20 @@ source_readiness operator_chain::readiness() const {
   return head.op->readiness();
 }
 
+bool operator_chain::is_source(operator_id which) const {
+  return has_source_ && nodes_.front()->id == which;
+}
+
+bool operator_chain::has_barrier_at_source() const {
+  if (!has_source_)
+    return false;
+  const auto& head = *nodes_.front();
+  return (head.passing && std::holds_alternative<graph::barrier>(*head.passing)) ||
+         std::any_of(head.waiting.begin(), head.waiting.end(), [](const auto& one) {
+           return std::holds_alternative<graph::barrier>(one.element);
+         });
+}
+
 void operator_chain::poll_source() {
   auto& head = *nodes_.front();
   HEADRACE_ASSERT(has_source_ && is_drained(), "source polled while the chain works");

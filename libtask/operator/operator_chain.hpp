@@ -74,6 +74,9 @@ public:
 
   // --- a source at the head
   bool has_source() const { return has_source_; }
+  bool is_source(operator_id which) const;
+  /// Whether a barrier that was added has yet to pass the source, which is not snapshotted before.
+  bool has_barrier_at_source() const;
   source_readiness readiness() const;
   /// Lets a ready source emit; the next `step` does.
   void poll_source();

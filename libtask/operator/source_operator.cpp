@@ -71,6 +71,10 @@ status source_operator::open(const operator_states& states) {
     HEADRACE_TRY(auto split, decode_split(element));
     restored.push_back(std::move(split));
   }
+  context_.log.debug("source reader opened",
+                     {{"task", context_.task_name},
+                      {"restored_splits", std::to_string(restored.size())},
+                      {"first", restored.empty() ? std::string() : restored.front().id}});
   context_.services.send_to_coordinator(
       id_, encode_reader_registration(static_cast<std::uint32_t>(restored.size())));
   if (restored.empty())

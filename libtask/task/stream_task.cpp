@@ -56,6 +56,23 @@ void stream_task::trigger(const graph::barrier& begin) {
   announce(begin);
 }
 
+status stream_task::on_event(operator_id to, byte_string event) {
+  if (!chain_->is_source(to))
+    return chain_->on_event(to, event);
+  const auto newest = triggered_.empty() ? newest_ : triggered_.back().checkpoint;
+  events_.push_back({newest, to, std::move(event)});
+  return give_events(newest_);
+}
+
+status stream_task::give_events(checkpoint_id passed) {
+  while (!events_.empty() && events_.front().behind <= passed && !chain_->has_barrier_at_source()) {
+    const auto next = std::move(events_.front());
+    events_.pop_front();
+    HEADRACE_CHECK(chain_->on_event(next.to, next.event));
+  }
+  return {};
+}
+
 status stream_task::complete_checkpoint(checkpoint_id checkpoint) {
   completed_ = std::max(completed_, checkpoint);
   return chain_->notify_completed(checkpoint);
@@ -109,6 +126,7 @@ result<turn_result> stream_task::turn() {
 }
 
 result<stream_task::step_result> stream_task::step(std::int64_t now_us) {
+  HEADRACE_CHECK(give_events(newest_));
   if (overtakes(now_us))
     return step_overtaking();
   is_past_credit_ = false;

@@ -80,6 +80,11 @@ public:
   void add_credit(std::size_t partition, std::uint32_t subpartition, std::uint64_t bytes);
   /// A checkpoint that no channel will tell of: of a source, or when all producers have finished.
   void trigger(const graph::barrier& begin);
+  /// What a coordinator tells one of the operators. For a source it waits until those checkpoints
+  /// have passed the source that were triggered before it came: the coordinator's part of them was
+  /// taken before it spoke, so the source's part must be, too, or a split would be in both.
+  /// @errors unknown_operator, and what the operator makes of it
+  status on_event(operator_id to, byte_string event);
   status complete_checkpoint(checkpoint_id checkpoint);
   status abort_checkpoint(checkpoint_id checkpoint);
   /// Nothing while the task holds.
@@ -111,6 +116,11 @@ public:
 
 private:
   enum class step_result : std::uint8_t { worked, idle, blocked, finished };
+  struct waiting_event {
+    checkpoint_id behind = 0; ///< the newest that was triggered before it came
+    operator_id to;
+    byte_string event;
+  };
   /// A barrier that is about to overtake.
   struct overtaking {
     graph::barrier barrier;
@@ -124,6 +134,8 @@ private:
   bool take_next();
   void take(input_event event);
   void begin_checkpoint(begun_checkpoint begun);
+  /// Gives the source what came before any later checkpoint than this one was triggered.
+  status give_events(checkpoint_id passed);
   begun_checkpoint begun_of(const barrier_aligner::alignment& aligned) const;
 
   // --- unaligned checkpoints
@@ -154,6 +166,7 @@ private:
   input_gate gate_;
   std::shared_ptr<operator_chain> chain_;
   std::deque<graph::barrier> triggered_; ///< by rising ids
+  std::deque<waiting_event> events_;     ///< for the source
   checkpoint_id newest_ = 0;             ///< begun or aborted here
   std::optional<checkpoint_id> first_after_end_;
   checkpoint_id completed_ = 0;

@@ -210,7 +210,7 @@ void subtask::take(const task_control& control) {
         prune_copies(aborted->checkpoint, false);
       }
     } else if (const auto* event = std::get_if<operator_event>(&control.content)) {
-      HEADRACE_CHECK(task_->chain().on_event(event->to, event->event));
+      HEADRACE_CHECK(task_->on_event(event->to, event->event));
     } else if (const auto* lost = std::get_if<partition_lost>(&control.content)) {
       return lost->cause;
     } else if (const auto* gone = std::get_if<consumer_lost>(&control.content)) {
