@@ -133,6 +133,13 @@ void checkpoint_coordinator::request(savepoint_request what, std::int64_t now_ms
 }
 
 void checkpoint_coordinator::on_restart(std::int64_t now_ms) {
+  const auto is_begun = [](const pending& one) {
+    return one.at != stage::planning && one.at != stage::storing;
+  };
+  for (auto found = std::find_if(pending_.begin(), pending_.end(), is_begun);
+       found != pending_.end(); found = std::find_if(pending_.begin(), pending_.end(), is_begun))
+    abort(found->id, {errc::checkpoint_declined, named(found->id) + " aborted: tasks start again"},
+          false, now_ms);
   if (std::exchange(is_ending_, false) && is_periodic())
     periodic_ms_ = now_ms + job_->checkpoints.interval_ms;
 }

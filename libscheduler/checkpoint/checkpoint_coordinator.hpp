@@ -122,7 +122,9 @@ public:
   /// its waiting included. It counts for nothing else: neither as a failure, nor for the next
   /// checkpoint's time. With one that ends the job, no more checkpoints are begun.
   void request(savepoint_request what, std::int64_t now_ms);
-  /// Tasks start again: a savepoint that was to end the job has not.
+  /// Tasks start again from the newest complete checkpoint. What they acknowledged for a later one
+  /// is not what they do now: it is aborted, unless it is being stored. A savepoint that was to end
+  /// the job has not.
   void on_restart(std::int64_t now_ms);
 
   void on_plan(const result<checkpoint_plan>& planned, std::int64_t now_ms);

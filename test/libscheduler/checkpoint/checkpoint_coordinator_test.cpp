@@ -335,6 +335,35 @@ TEST_CASE("a task that ends after it acknowledged changes nothing") {
   CHECK(f.take<announce_aborted>().empty());
 }
 
+TEST_CASE("when tasks start again, what they acknowledged before makes no checkpoint") {
+  // Splits of theirs have gone back to the enumerator, and may be read by others when the rest
+  // acknowledges: who restored that checkpoint would read them twice.
+  fixture f;
+  f.trigger(1000);
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 1000);
+  f.coordinator->on_task_ended(f.first, 1100);
+
+  f.coordinator->on_restart(1200);
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 1300);
+
+  CHECK(f.take<announce_aborted>().size() == 1);
+  CHECK(f.take<give_up>().empty());
+  CHECK(f.take<store_checkpoint>().empty());
+}
+
+TEST_CASE("when tasks start again, a checkpoint that is being stored is what they go on from") {
+  fixture f;
+  f.trigger(1000);
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 1000);
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 1000);
+
+  f.coordinator->on_restart(1100);
+  f.coordinator->on_stored(f.id, {}, 1200);
+
+  CHECK(f.take<announce_aborted>().empty());
+  CHECK(f.take<announce_completed>().size() == 1);
+}
+
 TEST_CASE("as many checkpoints as are allowed are under way, and complete one by one") {
   auto spec = fixture::with_interval(100);
   spec.max_concurrent = 2;
