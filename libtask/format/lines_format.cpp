@@ -57,8 +57,14 @@ public:
     const auto& column = rows.at(0);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto row = rows.row_at(i);
-      if (!column.is_null(row))
-        out.append(column.string_at(row));
+      if (!column.is_null(row)) {
+        const auto text = column.string_at(row);
+        if (text.find('\n') != byte_view::npos || text.ends_with('\r'))
+          return error(errc::output_unusable,
+                       "a text with a line break is no line: it would be read as other rows; "
+                       "write it with 'format' = 'csv' or 'json'");
+        out.append(text);
+      }
       out.push_back('\n');
     }
     return {};
