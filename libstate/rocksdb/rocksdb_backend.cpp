@@ -11,8 +11,10 @@
 
 namespace headrace::state {
 
-rocksdb_backend::rocksdb_backend(keyed_backend_setup setup, std::shared_ptr<rocksdb_memory> memory)
-    : setup_(std::move(setup)), memory_(std::move(memory)) {}
+rocksdb_backend::rocksdb_backend(keyed_backend_setup setup, std::shared_ptr<rocksdb_memory> memory,
+                                 std::uint64_t inline_bytes_max)
+    : setup_(std::move(setup)), memory_(std::move(memory)),
+      uploads_(std::make_shared<uploaded_files>(inline_bytes_max)) {}
 
 rocksdb_backend::~rocksdb_backend() {
   // Jobs may keep the database open for longer than there is a clock.
@@ -219,7 +221,7 @@ result<std::unique_ptr<keyed_backend>> rocksdb_state_backend::make(keyed_backend
   if (setup.local_directory.empty())
     return error(errc::bad_usage, "RocksDB has no directory for its files");
   std::unique_ptr<keyed_backend> made =
-      std::make_unique<rocksdb_backend>(std::move(setup), memory_);
+      std::make_unique<rocksdb_backend>(std::move(setup), memory_, inline_bytes_max_);
   return made;
 }
 

@@ -20,7 +20,9 @@ namespace headrace::state {
 /// uploads, restores and compactions happen on other threads.
 class rocksdb_backend final : public keyed_backend {
 public:
-  rocksdb_backend(keyed_backend_setup setup, std::shared_ptr<rocksdb_memory> memory);
+  /// @param inline_bytes_max  see rocksdb_state_backend
+  rocksdb_backend(keyed_backend_setup setup, std::shared_ptr<rocksdb_memory> memory,
+                  std::uint64_t inline_bytes_max = 0);
   ~rocksdb_backend() override;
 
   status restore(const std::vector<keyed_state_handle>& handles) override;
@@ -85,7 +87,7 @@ private:
 
   keyed_backend_setup setup_;
   std::shared_ptr<rocksdb_memory> memory_;
-  std::shared_ptr<uploaded_files> uploads_ = std::make_shared<uploaded_files>();
+  std::shared_ptr<uploaded_files> uploads_;
   std::shared_ptr<rocksdb_instance> instance_; ///< dies after what reads it
   current_row current_;
   std::map<std::string, state_entry, std::less<>> states_;
@@ -94,15 +96,22 @@ private:
 /// Makes RocksDB backends, which share one memory budget: `state.backend.type: rocksdb`.
 class rocksdb_state_backend final : public state_backend {
 public:
+  /// A table file of so few bytes lies in a snapshot's own stream: another file costs more than
+  /// writing it anew each time does.
+  static constexpr std::uint64_t inline_bytes_usual = 20U * 1024U;
+
   /// @param budget_bytes  of all backends together; 0: a default
-  explicit rocksdb_state_backend(std::uint64_t budget_bytes)
-      : memory_(std::make_shared<rocksdb_memory>(budget_bytes)) {}
+  explicit rocksdb_state_backend(std::uint64_t budget_bytes,
+                                 std::uint64_t inline_bytes_max = inline_bytes_usual)
+      : memory_(std::make_shared<rocksdb_memory>(budget_bytes)),
+        inline_bytes_max_(inline_bytes_max) {}
   std::string_view name() const override { return "rocksdb"; }
   /// @errors bad_usage  no local directory
   result<std::unique_ptr<keyed_backend>> make(keyed_backend_setup setup) override;
 
 private:
   std::shared_ptr<rocksdb_memory> memory_;
+  std::uint64_t inline_bytes_max_;
 };
 
 } // namespace headrace::state

@@ -136,7 +136,8 @@ status verify_local(const std::string& path, std::uint64_t size_bytes, std::uint
 status take_over(local_first_files& files, const shared_file& from, std::uint64_t checksum,
                  const std::string& directory) {
   const auto local = files.local_path(from.segment.path);
-  if (local && from.segment.offset == 0) {
+  // One that lies in a segment is copied out of it.
+  if (local && from.segment.path.ends_with(from.name)) {
     auto verified = scratch_env().FileExists(*local).ok()
                         ? verify_local(*local, from.segment.size_bytes, checksum)
                         : error(errc::file_not_found, "no such file: " + *local);
@@ -200,12 +201,22 @@ result<uploaded_files::uploaded> uploaded_files::upload(checkpoint_id checkpoint
       out.checksums.push_back(known->checksum);
       continue;
     }
-    HEADRACE_TRY(const auto file, target.create_shared(owner + "-" + table.name, local));
-    HEADRACE_TRY(const auto checksum, copy_out(local, table.size_bytes, *file, is_canceled));
-    HEADRACE_CHECK(file->finish());
-    shared_file written{table.name, {file->path(), 0, table.size_bytes}};
-    if (target.shares(file->path())) // else the target keeps it to itself
-      files_.add({written, checksum}, checkpoint);
+    std::unique_ptr<state_output> own;
+    if (table.size_bytes > inline_bytes_max_) {
+      HEADRACE_TRY(own, target.create_shared(owner + "-" + table.name, local));
+    }
+    auto* to = own.get();
+    if (to == nullptr) {
+      HEADRACE_TRY(to, target.output());
+    }
+    const auto offset = to->position();
+    HEADRACE_TRY(const auto checksum, copy_out(local, table.size_bytes, *to, is_canceled));
+    shared_file written{table.name, {to->path(), offset, table.size_bytes}};
+    if (own != nullptr) {
+      HEADRACE_CHECK(own->finish());
+      if (target.shares(own->path())) // else the target keeps it to itself
+        files_.add({written, checksum}, checkpoint);
+    }
     out.files.push_back(std::move(written));
     out.checksums.push_back(checksum);
   }

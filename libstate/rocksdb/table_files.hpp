@@ -35,10 +35,13 @@ status download(file_system& files, const shared_file& from, std::uint64_t check
 status take_over(local_first_files& files, const shared_file& from, std::uint64_t checksum,
                  const std::string& directory);
 
-/// The table files of one database that are on the checkpoints' storage (see shared_files). Shared
-/// by a backend and its snapshots' jobs, which upload one at a time.
+/// The table files of one database that are on the checkpoints' storage (see shared_files), but for
+/// small ones, which lie in each snapshot's own stream. Shared by a backend and its snapshots'
+/// jobs, which upload one at a time.
 class uploaded_files {
 public:
+  explicit uploaded_files(std::uint64_t inline_bytes_max) : inline_bytes_max_(inline_bytes_max) {}
+
   struct uploaded {
     std::vector<shared_file> files;
     std::vector<std::uint64_t> checksums; ///< parallel
@@ -58,6 +61,7 @@ public:
   void on_aborted(checkpoint_id checkpoint) { files_.on_aborted(checkpoint); }
 
 private:
+  std::uint64_t inline_bytes_max_;
   std::mutex uploading_; ///< one at a time
   shared_files files_;
 };

@@ -5,6 +5,7 @@
 #include "libstate/backend/keyed_backend.hpp"
 #include "libstate/heap/heap_backend.hpp"
 #include "libstate/registry/state_backends.hpp"
+#include "libstate/rocksdb/rocksdb_backend.hpp"
 #include "libstate/storage/file_state_output.hpp"
 #include "libgraph/data/batch_builder.hpp"
 #include "libactors/base/manual_clock.hpp"
@@ -88,11 +89,13 @@ inline const backend_choice on_heap_canonically{"hashmap", state::snapshot_kind:
 inline const backend_choice on_rocksdb{"rocksdb", state::snapshot_kind::native};
 inline const backend_choice on_rocksdb_canonically{"rocksdb", state::snapshot_kind::canonical};
 
-/// A maker of backends; on the heap of those that write increments however little they hold.
+/// A maker of backends, of those that write files which checkpoints share however little they hold.
 inline std::unique_ptr<state::state_backend>
 make_maker(const std::string& backend, std::uint64_t memory_bytes = std::uint64_t{64} << 20U) {
   if (backend == "hashmap")
     return std::make_unique<state::heap_state_backend>(0);
+  if (backend == "rocksdb")
+    return std::make_unique<state::rocksdb_state_backend>(memory_bytes, 0);
   return take(state::make_state_backend(backend, memory_bytes));
 }
 

@@ -102,7 +102,7 @@ TEST_CASE_FIXTURE(rocksdb_fixture, "a later snapshot writes only what has change
 }
 
 TEST_CASE_FIXTURE(rocksdb_fixture, "a snapshot holds what was written before it, and no more") {
-  maker = std::make_unique<rocksdb_state_backend>(rocksdb_memory::budget_bytes_least);
+  maker = std::make_unique<rocksdb_state_backend>(rocksdb_memory::budget_bytes_least, 0);
   const auto random = make_seeded_random(seed());
   const auto backend = make(number_type());
   sum_model model;
@@ -119,6 +119,49 @@ TEST_CASE_FIXTURE(rocksdb_fixture, "a snapshot holds what was written before it,
     const auto other = make(number_type());
     check_ok(other->restore({handle}));
     CHECK(read(*other) == taken[i].second);
+  }
+}
+
+TEST_CASE_FIXTURE(rocksdb_fixture, "small table files lie in the snapshot's own stream") {
+  maker = std::make_unique<rocksdb_state_backend>(std::uint64_t{64} << 20U);
+  auto backend = make(number_type());
+  sum_model model;
+  write(*backend, 0, 20'000, 1, &model);
+  const auto first = store(*backend, "s1");
+  backend->notify_completed(1);
+  const auto large = shared_paths();
+  CHECK(!large.empty());
+
+  write(*backend, 5, 10, 2, &model);
+  const auto second = store(*snapshot(*backend, 2), "s2");
+  backend->notify_completed(2);
+  write(*backend, 7, 10, 3, &model);
+  const auto third = store(*snapshot(*backend, 3), "s3");
+  CHECK(shared_paths() == large); // no file but that of the first
+  const auto of_second = paths_of(second);
+  CHECK(std::count(of_second.begin(), of_second.end(), "s2") == 1);
+  const auto of_third = paths_of(third);
+  CHECK(std::count(of_third.begin(), of_third.end(), "s3") == 2);
+  backend.reset();
+  check_ok(files.remove("s1"));
+  check_ok(files.remove("s2"));
+
+  for (const auto& groups : {key_group_range{0, max_parallelism}, key_group_range{0, 64}}) {
+    const auto restored = make(number_type(), groups);
+    check_ok(restored->restore({third}));
+    if (groups.end == max_parallelism) {
+      CHECK(read(*restored) == model);
+      const auto next = store(*snapshot(*restored, 4), "s4");
+      const auto again = make(number_type());
+      check_ok(again->restore({next}));
+      CHECK(read(*again) == model);
+    } else {
+      const auto found = read(*restored);
+      CHECK(!found.empty());
+      CHECK(found.size() < model.size());
+      for (const auto& [key, value] : found)
+        CHECK(model.at(key) == value);
+    }
   }
 }
 
