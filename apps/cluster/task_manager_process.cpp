@@ -79,6 +79,10 @@ actors::address task_manager_process::start_task_executor(std::optional<std::siz
         (options_.local_state_directory.empty() ? options_.directory + "/local_state"
                                                 : options_.local_state_directory) +
         "/" + to_string(wanted.id);
+  wanted.segment_bytes =
+      settings.get_bool("execution.checkpointing.file-merging.enabled")
+          ? settings.get_memory_size("execution.checkpointing.file-merging.max-file-size")
+          : 0;
   wanted.state_memory_bytes = state_memory_bytes(settings, wanted.memory_bytes);
   wanted.leader = parts_->leader;
   wanted.on_registered = options_.on_registered;

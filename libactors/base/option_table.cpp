@@ -28,6 +28,12 @@ const std::vector<option_declaration>& all_options() {
        "first where execution.checkpointing.dir is set, else the second",
        std::nullopt, std::nullopt,
        "RETAIN_ON_CANCELLATION|DELETE_ON_CANCELLATION|NO_EXTERNALIZED_CHECKPOINTS"},
+      {"execution.checkpointing.file-merging.enabled", boolean, "true",
+       "Whether the tasks of a task manager write their parts of a checkpoint into few files "
+       "together, instead of one each"},
+      {"execution.checkpointing.file-merging.max-file-size", memory_size, "32 mb",
+       "Such a file takes no further part once it has this size; a part is never split",
+       std::int64_t{1} << 20U},
       {"execution.checkpointing.interval", duration, "",
        "Time between the starts of two checkpoints; unset: 10 s for unbounded jobs, off for "
        "bounded ones; 0 turns checkpoints off",

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "libstate/checkpoint/completed_checkpoint.hpp"
-#include "libstate/storage/state_stream.hpp"
+#include "libstate/checkpoint/subtask_target.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/ids.hpp"
 
@@ -12,25 +12,10 @@
 
 namespace headrace::state {
 
-/// Names the file of one subtask within a checkpoint: a vertex's attempt cannot overwrite
-/// another's.
-struct subtask_file {
-  vertex_id vertex;
-  std::int32_t subtask = 0;
-  std::int32_t attempt = 0;
-  std::int32_t generation = 0;
-};
-
-/// A subtask's part of one checkpoint while it is written. Dropped without `finish`, its file goes.
-class subtask_target : public snapshot_target {
-public:
-  /// Finishes the file, if anything was written. Call it once all jobs have run.
-  virtual status finish() = 0;
-};
-
 /// Checkpoints of one job under one directory:
 ///
-///     <root>/<job>/chk-<id>/<vertex>-<subtask>-<generation>-<attempt>   one file a subtask
+///     <root>/<job>/chk-<id>/<vertex>-<subtask>-<generation>-<attempt>   what subtasks wrote: see
+///                                                          snapshot_segments
 ///                          /_metadata                      the manifest, last: without it the
 ///                                                          directory is no checkpoint
 ///     <root>/<job>/shared/                                 files that several checkpoints share
@@ -48,9 +33,7 @@ public:
   /// Makes the directory of a savepoint, which may not be there yet.
   /// @errors storage_failed, storage_full
   virtual status begin_savepoint(const std::string& directory) = 0;
-  /// Opens a subtask's part below the directory that the coordinator named in its trigger; files
-  /// that checkpoints share go beside that, whatever job this storage is of.
-  /// @param is_savepoint  also files that checkpoints would share go into that directory
+  /// Opens a part with a file of its own below a checkpoint's directory: see snapshot_segments.
   virtual result<std::unique_ptr<subtask_target>> open(const std::string& checkpoint_directory,
                                                        const subtask_file& name,
                                                        bool is_savepoint = false) = 0;

@@ -1,6 +1,6 @@
 #include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libstate/checkpoint/orphans.hpp"
-#include "libstate/storage/file_state_output.hpp"
+#include "libstate/checkpoint/snapshot_segments.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -81,40 +81,6 @@ std::set<std::string> shared_paths(const completed_checkpoint& checkpoint) {
   return out;
 }
 
-/// A subtask's file below a checkpoint's directory.
-class file_target final : public subtask_target {
-public:
-  file_target(file_system& files, std::string directory, std::string shared_directory,
-              std::string name)
-      : files_(&files), directory_(std::move(directory)),
-        shared_directory_(std::move(shared_directory)), name_(std::move(name)) {}
-
-  result<state_output*> output() override {
-    if (!output_) {
-      HEADRACE_CHECK(files_->create_directories(directory_));
-      HEADRACE_TRY(output_, file_state_output::create(*files_, directory_ + "/" + name_));
-    }
-    return output_.get();
-  }
-  result<std::unique_ptr<state_output>>
-  create_shared(const std::string& name, const std::string& /*local_source*/) override {
-    HEADRACE_CHECK(files_->create_directories(shared_directory_));
-    return file_state_output::create(*files_, shared_directory_ + "/" + name_ + "-" + name);
-  }
-  bool shares(const std::string& path) const override {
-    // A savepoint has its own in its directory, for itself alone.
-    return shared_directory_ != directory_ && path.starts_with(shared_directory_ + "/");
-  }
-  status finish() override { return output_ ? output_->finish() : status(); }
-
-private:
-  file_system* files_;
-  std::string directory_;
-  std::string shared_directory_;
-  std::string name_;
-  std::unique_ptr<state_output> output_;
-};
-
 class file_checkpoint_storage final : public checkpoint_storage {
 public:
   file_checkpoint_storage(file_system& files, std::string root, job_id job)
@@ -141,13 +107,7 @@ public:
   result<std::unique_ptr<subtask_target>> open(const std::string& checkpoint_directory,
                                                const subtask_file& name,
                                                bool is_savepoint) override {
-    // A subtask knows the directory, not the job that this storage was made for.
-    std::unique_ptr<subtask_target> made = std::make_unique<file_target>(
-        *files_, checkpoint_directory,
-        is_savepoint ? checkpoint_directory : shared_beside(checkpoint_directory),
-        to_string(name.vertex) + "-" + std::to_string(name.subtask) + "-" +
-            std::to_string(name.generation) + "-" + std::to_string(name.attempt));
-    return made;
+    return snapshot_segments(*files_, 0).open(checkpoint_directory, name, is_savepoint);
   }
 
   status complete(completed_checkpoint& checkpoint) override {
@@ -236,12 +196,6 @@ public:
 
 private:
   std::string shared_directory() const { return job_directory_ + "/shared"; }
-
-  static std::string shared_beside(const std::string& checkpoint_directory) {
-    const auto slash = checkpoint_directory.find_last_of('/');
-    return slash == std::string::npos ? "shared"
-                                      : checkpoint_directory.substr(0, slash) + "/shared";
-  }
 
   status remove_orphans() {
     const auto found =

@@ -37,15 +37,17 @@ std::set<std::string> shared_names(const task_state_snapshot& of) {
 class local_copies::copied_output final : public state_output {
 public:
   using failure_taker = std::function<void(error)>;
+  /// Nothing: its name is not known yet. Null: there will be no copy.
+  using opener = std::function<std::optional<std::unique_ptr<writable_file>>()>;
   /// @param stored  lives longer, or is held by `owned`
-  copied_output(state_output& stored, std::unique_ptr<state_output> owned,
-                std::unique_ptr<writable_file> copy, failure_taker failed)
-      : stored_(&stored), owned_(std::move(owned)), copy_(std::move(copy)),
+  copied_output(state_output& stored, std::unique_ptr<state_output> owned, opener open,
+                failure_taker failed)
+      : stored_(&stored), owned_(std::move(owned)), open_(std::move(open)),
         failed_(std::move(failed)) {}
 
   status append(byte_view data) override {
     HEADRACE_CHECK(stored_->append(data));
-    if (copy_ == nullptr)
+    if (is_given_up_)
       return {};
     held_.append(data);
     if (held_.size() >= buffer_bytes)
@@ -70,19 +72,29 @@ public:
 
 private:
   void write_held() {
-    if (copy_ == nullptr || held_.empty())
-      return;
-    if (auto written = copy_->append(held_); !written) {
-      copy_.reset();
-      failed_(std::move(written).error());
+    if (copy_ == nullptr && !is_given_up_) {
+      auto opened = open_();
+      if (!opened)
+        return;
+      copy_ = std::move(*opened);
+      is_given_up_ = copy_ == nullptr;
+    }
+    if (copy_ != nullptr && !held_.empty()) {
+      if (auto written = copy_->append(held_); !written) {
+        copy_.reset();
+        is_given_up_ = true;
+        failed_(std::move(written).error());
+      }
     }
     held_.clear();
   }
 
   state_output* stored_;
   std::unique_ptr<state_output> owned_;
-  std::unique_ptr<writable_file> copy_;
+  opener open_;
   failure_taker failed_;
+  std::unique_ptr<writable_file> copy_;
+  bool is_given_up_ = false;
   byte_string held_;
 };
 
@@ -99,8 +111,8 @@ public:
     if (output_ != nullptr)
       return output_.get();
     HEADRACE_TRY(auto* const stored, stored_->output());
-    output_ = std::make_unique<copied_output>(*stored, nullptr,
-                                              begin_file(last_part(stored->path())), failed());
+    output_ = std::make_unique<copied_output>(
+        *stored, nullptr, [this] { return begin_file(); }, failed());
     return output_.get();
   }
   result<std::unique_ptr<state_output>> create_shared(const std::string& name,
@@ -110,8 +122,9 @@ public:
     if (copy == nullptr)
       return stored;
     auto& to = *stored;
-    std::unique_ptr<state_output> both =
-        std::make_unique<copied_output>(to, std::move(stored), std::move(copy), failed());
+    const auto held = std::make_shared<std::unique_ptr<writable_file>>(std::move(copy));
+    std::unique_ptr<state_output> both = std::make_unique<copied_output>(
+        to, std::move(stored), [held] { return std::optional(std::move(*held)); }, failed());
     return both;
   }
   void use_shared(const std::string& path, const std::string& local_source) override {
@@ -125,13 +138,25 @@ public:
     is_finished_ = true;
     return {};
   }
+  std::optional<stream_place> place() const override { return stored_->place(); }
+  status settle() override {
+    auto settled = stored_->settle();
+    if (!settled)
+      into_->on_aborted(id_);
+    return settled;
+  }
 
 private:
   copied_output::failure_taker failed() {
     return [this](error cause) { into_->give_up(id_, std::move(cause)); };
   }
-  std::unique_ptr<writable_file> begin_file(const std::string& name) {
+  /// The copy of the subtask's own stream, once it is known where that lies.
+  std::optional<std::unique_ptr<writable_file>> begin_file() {
+    const auto lies = stored_->place();
+    if (!lies)
+      return std::nullopt;
     const auto directory = into_->directory_of(id_);
+    const auto name = local_first_files::name_of_piece(last_part(lies->path), lies->offset);
     auto made = into_->files_->create_directories(directory);
     auto file = made ? into_->files_->create(directory + "/" + name)
                      : result<std::unique_ptr<writable_file>>(std::move(made).error());

@@ -18,6 +18,7 @@ namespace headrace::state {
 /// that cannot be written is left out; no checkpoint fails by it.
 ///
 ///     <directory>/chk-<id>/<file>      as on the storage, below the job's directory
+///                         /<file>@<n>  the subtask's own part of it, which begins at byte n
 ///                /shared/<file>        files that several checkpoints share; hard links where the
 ///                                      backend has the same file on this disk
 ///

@@ -52,6 +52,30 @@ std::uint64_t task_state_snapshot::in_flight_bytes() const {
   return out;
 }
 
+void move_segments(task_state_snapshot& snapshot, const std::string& from, const std::string& to,
+                   std::uint64_t offset) {
+  const auto move = [&](state_segment& one) {
+    if (one.path != from)
+      return;
+    one.path = to;
+    one.offset += offset;
+  };
+  for (auto& [id, state] : snapshot.operators) {
+    for (auto* handles : {&state.keyed, &state.raw_keyed}) {
+      for (auto& handle : *handles) {
+        move(handle.segment);
+        for (auto& file : handle.shared)
+          move(file.segment);
+      }
+    }
+    for (auto* handles : {&state.managed, &state.raw_operator})
+      for (auto& handle : *handles)
+        move(handle.segment);
+    for (auto& handle : state.channels)
+      move(handle.segment);
+  }
+}
+
 void encode(const task_state_snapshot& snapshot, byte_writer& out) {
   handle_encoder encoder(out, {});
   out.put_varint(snapshot.operators.size());

@@ -93,6 +93,10 @@ struct task_state_snapshot {
   friend bool operator==(const task_state_snapshot&, const task_state_snapshot&) = default;
 };
 
+/// What was written as `from` has come to lie in another file, `offset` bytes behind its begin.
+void move_segments(task_state_snapshot& snapshot, const std::string& from, const std::string& to,
+                   std::uint64_t offset);
+
 /// Writes and reads the stored form (used in the manifest and in messages alike).
 /// @errors malformed_message
 void encode(const task_state_snapshot& snapshot, byte_writer& out);

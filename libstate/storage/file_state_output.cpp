@@ -11,13 +11,17 @@ constexpr std::size_t buffer_bytes = 256U * 1024U;
 
 } // namespace
 
+std::string file_state_output::temporary_path(const std::string& path) {
+  return path + std::string(temporary_ending);
+}
+
 bool file_state_output::is_temporary(std::string_view name) {
   return name.ends_with(temporary_ending);
 }
 
 result<std::unique_ptr<state_output>> file_state_output::create(file_system& files,
                                                                 std::string path) {
-  auto temporary = path + std::string(temporary_ending);
+  auto temporary = temporary_path(path);
   HEADRACE_TRY(auto file, files.create(temporary));
   std::unique_ptr<state_output> made(
       new file_state_output(files, std::move(path), std::move(temporary), std::move(file)));

@@ -20,6 +20,8 @@ public:
   const std::string& path() const override { return path_; }
   status finish() override;
 
+  /// The name of a file while it is not finished.
+  static std::string temporary_path(const std::string& path);
   /// Whether a name is one that an unfinished file has.
   static bool is_temporary(std::string_view name);
 

@@ -25,16 +25,19 @@ struct restore_tally {
   std::uint64_t refused = 0;     ///< all of them
 };
 
-/// Files as a subtask restores from them: one that lies below the checkpoints' directory is opened
-/// as its local copy, where there is one that has not been refused, else as it is stored. Whoever
-/// reads verifies what it reads, refuses what is wrong, and reads again. Any thread.
+/// Files as a subtask restores from them: what of a file below the checkpoints' directory has a
+/// local copy that has not been refused is read from that, the rest as it is stored. Whoever reads
+/// verifies what it reads, refuses what is wrong, and reads again. Any thread.
 class local_first_files final : public file_system {
 public:
   /// `files` lives longer. Where `local` is empty, there are no copies.
   /// @param stored  the directory whose files have copies, under the same names, below `local`
   local_first_files(file_system& files, std::string stored, std::string local);
 
-  /// Where the local copy of a stored file is, if there is any; nothing once it was refused.
+  /// The name of a copy of what lies in a file from `offset` on.
+  static std::string name_of_piece(const std::string& file, std::uint64_t offset);
+
+  /// Where the local copy of a whole stored file is, if there is any; nothing once it was refused.
   std::optional<std::string> local_path(const std::string& path) const;
   /// From now on the stored file is read.
   void refuse(const std::string& path, const error& why);
@@ -71,7 +74,13 @@ public:
 
 private:
   static constexpr std::size_t refusals_max = 8; ///< that are told one by one
+  struct piece {
+    std::unique_ptr<readable_file> file;
+    std::uint64_t offset = 0; ///< in the stored file
+  };
+  class mixed_file;
   void note(const std::string& path, const error& why);
+  result<piece> open_piece(const std::string& local);
 
   file_system* files_;
   std::string stored_;

@@ -1,6 +1,5 @@
 #include "libtask/checkpoint/snapshot_writer.hpp"
 
-#include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libstate/handle/subtask_state_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
@@ -8,25 +7,27 @@
 
 namespace headrace::task {
 
-result<state::task_state_snapshot> write_snapshot(chain_snapshot& content,
-                                                  const snapshot_order& order, file_system& files,
-                                                  state::local_copies* copies) {
+result<written_snapshot> write_snapshot(chain_snapshot& content, const snapshot_order& order,
+                                        state::snapshot_segments& segments,
+                                        state::local_copies* copies) {
+  written_snapshot out;
   if (content.is_empty())
-    return state::task_state_snapshot{};
-  const auto storage = state::make_file_checkpoint_storage(files, {}, {}); // only to open a part
+    return out;
   const bool is_savepoint = !order.savepoint_directory.empty();
   const auto directory = is_savepoint ? order.savepoint_directory
                                       : order.job_checkpoint_directory + "/chk-" +
                                             std::to_string(content.checkpoint());
-  HEADRACE_TRY(auto target, storage->open(directory,
-                                          {order.attempt.vertex, order.attempt.subtask,
-                                           order.attempt.attempt, order.attempt.generation},
-                                          is_savepoint));
+  out.part = segments.open(directory,
+                           {order.attempt.vertex, order.attempt.subtask, order.attempt.attempt,
+                            order.attempt.generation},
+                           is_savepoint);
   if (copies != nullptr && !is_savepoint)
-    target = copies->copy(std::move(target), content.checkpoint());
-  HEADRACE_TRY(auto written, content.run(*target));
-  HEADRACE_CHECK(target->finish());
-  return written;
+    out.part = copies->copy(std::move(out.part), content.checkpoint());
+  HEADRACE_TRY(out.state, content.run(*out.part));
+  HEADRACE_CHECK(out.part->finish());
+  if (const auto lies = out.part->place())
+    state::move_segments(out.state, lies->written_as, lies->path, lies->offset);
+  return out;
 }
 
 message<schema::AcknowledgeCheckpoint> acknowledge(const state::task_state_snapshot& written,

@@ -2,11 +2,12 @@
 
 #include "libtask/operator/chain_snapshot.hpp"
 #include "libstate/checkpoint/local_copies.hpp"
-#include "libactors/base/file_system.hpp"
+#include "libstate/checkpoint/snapshot_segments.hpp"
 #include "libactors/message/message.hpp"
 #include "schema/checkpoint.capnp.h"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace headrace::task {
@@ -23,12 +24,22 @@ struct snapshot_order {
   bool is_unaligned = false;
 };
 
-/// Writes a snapshot into the subtask's file of its checkpoint. May block and take long: on an
-/// executor. What fails leaves no file. @errors storage_failed, storage_full
-/// @param copies  where a local copy of a checkpoint goes; null: nowhere
-result<state::task_state_snapshot> write_snapshot(chain_snapshot& content,
-                                                  const snapshot_order& order, file_system& files,
-                                                  state::local_copies* copies);
+/// A subtask's part of a checkpoint that is written, and not yet lasting.
+struct written_snapshot {
+  state::task_state_snapshot state;
+  std::unique_ptr<state::subtask_target> part; ///< to be settled; null: there is nothing
+
+  /// May block: on an executor. @errors storage_failed, storage_full
+  status settle() { return part == nullptr ? status() : part->settle(); }
+};
+
+/// Writes a snapshot into a segment of its checkpoint. May block and take long: on an executor.
+/// What fails leaves nothing that counts. @errors storage_failed, storage_full
+/// @param copies  where a local copy of a checkpoint goes; null: nowhere. Lives longer than the
+/// part
+result<written_snapshot> write_snapshot(chain_snapshot& content, const snapshot_order& order,
+                                        state::snapshot_segments& segments,
+                                        state::local_copies* copies);
 
 /// What the subtask tells the checkpoint coordinator of it.
 message<schema::AcknowledgeCheckpoint> acknowledge(const state::task_state_snapshot& written,

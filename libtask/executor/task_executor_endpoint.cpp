@@ -11,8 +11,10 @@ namespace headrace::task {
 
 task_executor_endpoint::task_executor_endpoint(task_executor_settings settings,
                                                task_executor_environment around)
-    : settings_(std::move(settings)), around_(around), slots_(settings_.slots),
-      registration_retry_(settings_.registration_retry_least) {
+    : settings_(std::move(settings)), around_(around),
+      segments_(std::make_shared<headrace::state::snapshot_segments>(around_.files,
+                                                                     settings_.segment_bytes)),
+      slots_(settings_.slots), registration_retry_(settings_.registration_retry_least) {
   answer_messages();
 }
 

@@ -7,6 +7,7 @@
 #include "libtask/task/memory_arbiter.hpp"
 #include "libtask/task/subtask.hpp"
 #include "libstate/backend/keyed_backend.hpp"
+#include "libstate/checkpoint/snapshot_segments.hpp"
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/function/function.hpp"
 #include "libactors/base/file_system.hpp"
@@ -39,6 +40,9 @@ struct task_executor_settings {
   std::string state_directory;
   /// For local copies of snapshots, of this task executor alone; empty: none are kept.
   std::string local_state_directory;
+  /// A file into which the tasks' parts of a checkpoint are written is full with so many; 0: each
+  /// task writes one of its own.
+  std::uint64_t segment_bytes = std::uint64_t{32} << 20U;
   std::uint64_t state_memory_bytes = 0;             ///< of such backends together; 0: a default
   std::shared_ptr<actors::leader_retrieval> leader; ///< finds the resource manager
   /// Called in the executor's turn each time that it has registered; may be empty.
@@ -193,6 +197,7 @@ private:
 
   task_executor_settings settings_;
   task_executor_environment around_;
+  std::shared_ptr<headrace::state::snapshot_segments> segments_;
   slot_table slots_;
   std::map<allocation_id, std::shared_ptr<slot_memory>> memory_;
   std::map<job_id, std::unique_ptr<job_entry>> jobs_;

@@ -106,8 +106,9 @@ void task_executor_endpoint::start(const execution_attempt_id& attempt,
   task.name = "task-" + to_string(attempt);
   attempt_by_child_.emplace(task.name, attempt);
   auto child = std::make_unique<subtask>(
-      subtask_environment{around_.files, around_.connectors, around_.factories, around_.directory,
-                          state_directory(), settings_.local_state_directory, settings_.wire},
+      subtask_environment{around_.files, segments_, around_.connectors, around_.factories,
+                          around_.directory, state_directory(), settings_.local_state_directory,
+                          settings_.wire},
       task.what, std::move(code), backend, memory == memory_.end() ? nullptr : memory->second,
       task.metrics, self_ref());
   task.what.state = {}; // the subtask has it now

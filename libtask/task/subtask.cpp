@@ -327,13 +327,13 @@ void subtask::write_snapshot(begun_checkpoint taken) {
   auto content = std::shared_ptr<chain_snapshot>(std::move(taken.snapshot->content));
   content->add_in_flight(what_.vertex.operators.front().id,
                          describe_in_flight(what_, std::move(taken.in_flight)));
-  auto written = std::make_shared<result<headrace::state::task_state_snapshot>>(
-      error(errc::internal, "snapshot was not run"));
+  auto written =
+      std::make_shared<result<written_snapshot>>(error(errc::internal, "snapshot was not run"));
   const auto started_us = now_us();
   run_blocking(
-      [content, order, written, copies = copies_, &files = around_.files] {
+      [content, order, written, copies = copies_, segments = around_.segments] {
         try {
-          *written = task::write_snapshot(*content, order, files, copies.get());
+          *written = task::write_snapshot(*content, order, *segments, copies.get());
         } catch (const std::exception& failure) {
           *written = error(errc::storage_failed, failure.what());
         }
@@ -342,13 +342,34 @@ void subtask::write_snapshot(begun_checkpoint taken) {
         if (auto failure = copies_ == nullptr ? std::nullopt : copies_->take_failure())
           log().warn("snapshot has no local copy",
                      {{"task", what_.display_name()}, {"cause", to_string(*failure)}});
-        if (!*written) {
-          report(snapshot_declined{checkpoint, std::move(*written).error()});
-          return;
-        }
-        order.asynchronous_us = now_us() - started_us;
-        report(snapshot_acknowledged{acknowledge(**written, checkpoint, order)});
+        settle_snapshot(checkpoint, std::move(order), std::move(written), started_us);
       });
+}
+
+void subtask::settle_snapshot(checkpoint_id checkpoint, snapshot_order order,
+                              std::shared_ptr<result<written_snapshot>> written,
+                              std::int64_t started_us) {
+  auto end = [this, checkpoint, order = std::move(order), written, started_us]() mutable {
+    if (!*written) {
+      report(snapshot_declined{checkpoint, std::move(*written).error()});
+      return;
+    }
+    order.asynchronous_us = now_us() - started_us;
+    report(snapshot_acknowledged{acknowledge((*written)->state, checkpoint, order)});
+  };
+  if (!*written || (*written)->part == nullptr) {
+    end();
+    return;
+  }
+  // A step of its own, behind those of the other subtasks that write: one sync is for all of them.
+  run_blocking(
+      [written, copies = copies_] {
+        auto settled = (*written)->settle();
+        (*written)->part.reset();
+        if (!settled)
+          *written = std::move(settled).error();
+      },
+      std::move(end));
 }
 
 void subtask::prune_copies(checkpoint_id checkpoint, bool is_completed) {

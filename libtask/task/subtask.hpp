@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libtask/checkpoint/snapshot_writer.hpp"
 #include "libtask/network/exchange_directory.hpp"
 #include "libtask/task/chain_services.hpp"
 #include "libtask/task/memory_arbiter.hpp"
@@ -25,6 +26,8 @@ namespace headrace::task {
 /// What all subtasks of a task executor share. Lives longer than they do.
 struct subtask_environment {
   headrace::file_system& files;
+  /// Where the parts of checkpoints are written.
+  std::shared_ptr<headrace::state::snapshot_segments> segments;
   const graph::connector_registry& connectors;
   const operator_factories& factories;
   exchange_directory& directory;
@@ -97,6 +100,9 @@ private:
   std::unique_ptr<exchange_channel> consumer_of(attach_consumer& asked);
   void prune_copies(checkpoint_id checkpoint, bool is_completed);
   void write_snapshot(begun_checkpoint taken);
+  /// What was written is made lasting, together with what others have written meanwhile.
+  void settle_snapshot(checkpoint_id checkpoint, snapshot_order order,
+                       std::shared_ptr<result<written_snapshot>> written, std::int64_t started_us);
   /// Takes a turn when a barrier's time for an alignment is over.
   void set_overtaking_alarm();
   void set_alarm();

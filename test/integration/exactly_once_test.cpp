@@ -36,6 +36,16 @@ TEST_CASE("a disturbed job's output is that of an undisturbed one") {
   }
 }
 
+TEST_CASE("a checkpoint has a file for each task executor, however many tasks there are") {
+  const windowed_input input = make_windowed_input(6, 1000);
+  const run_outcome got =
+      run_windowed_job(input, {.seed = testing::seed(), .parallelism = 6, .task_executors = 3});
+  CHECK_MESSAGE(got.failure.empty(), got.failure);
+  CHECK(got.rows == expected_rows(input));
+  CHECK(got.checkpoint_files >= 2);
+  CHECK(got.checkpoint_files <= 3 + 1); // and _metadata
+}
+
 TEST_CASE("a disturbed job on RocksDB gives the rows of an undisturbed one") {
   const windowed_input input = make_windowed_input(4, 1500);
   const auto expected = expected_rows(input);

@@ -256,6 +256,13 @@ std::uint64_t in_flight_bytes_of(testing_file_system& files, const std::string& 
   return bytes;
 }
 
+std::size_t files_in(testing_file_system& files, const std::string& directory) {
+  const auto paths = files.paths();
+  return static_cast<std::size_t>(std::count_if(paths.begin(), paths.end(), [&](const auto& path) {
+    return !directory.empty() && path.starts_with(directory + "/");
+  }));
+}
+
 /// A client that fetches the rows of the job's collecting sink.
 class row_fetcher {
 public:
@@ -452,9 +459,12 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
       out.failure = to_string(status.error());
       break;
     }
-    if (!stored_in_flight.contains(status->last_checkpoint))
+    if (!stored_in_flight.contains(status->last_checkpoint)) {
+      out.checkpoint_files =
+          std::max(out.checkpoint_files, files_in(files, status->last_checkpoint_path));
       stored_in_flight[status->last_checkpoint] =
           in_flight_bytes_of(files, status->last_checkpoint_path);
+    }
     if (status->restored_checkpoint > 0)
       restored.insert(status->restored_checkpoint);
     note_restored_bytes(*status, out);

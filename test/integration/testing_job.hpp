@@ -71,6 +71,7 @@ struct run_outcome {
   std::uint64_t restored_bytes = 0;           ///< that all tasks of a restart read: the most seen
   std::uint64_t restored_local_bytes = 0;     ///< of these, from local copies
   bool has_refused_copies = false;
+  std::size_t checkpoint_files = 0; ///< in a checkpoint's directory: the most seen
   int copies_left = 0; ///< files of local copies of state, some time after the job's end
 };
 

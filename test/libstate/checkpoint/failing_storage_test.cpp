@@ -1,6 +1,9 @@
 #include "test/libstate/state_fixture.hpp"
 #include "test/support/batches.hpp"
 #include "libstate/checkpoint/checkpoint_storage.hpp"
+#include "libstate/checkpoint/snapshot_segments.hpp"
+#include "libstate/operator_state/element_reader.hpp"
+#include "libstate/snapshot/block_codec.hpp"
 
 #include <doctest/doctest.h>
 
@@ -25,6 +28,7 @@ struct failing_fixture : state_fixture {
   using state_fixture::state_fixture;
   std::unique_ptr<checkpoint_storage> storage =
       make_file_checkpoint_storage(files, "/checkpoints", job);
+  snapshot_segments segments{files, 1U << 20U};
   std::unique_ptr<keyed_backend> backend = make(number_type());
 
   void write(std::int64_t first, std::int64_t number, sum_model& model, std::size_t count = 2000) {
@@ -44,21 +48,48 @@ struct failing_fixture : state_fixture {
     check_ok(table.write_back(at));
   }
 
-  /// Makes a checkpoint as a subtask and its coordinator do.
+  /// Makes a checkpoint as two subtasks of a task executor and their coordinator do: one has the
+  /// backend, the other the checkpoint's number.
   result<completed_checkpoint> checkpoint(checkpoint_id id) {
     HEADRACE_CHECK(storage->begin(id));
-    HEADRACE_TRY(const auto target, storage->open(storage->directory(id), {{5, 6}, 0, 0, 0}));
+    const auto target = segments.open(storage->directory(id), {{5, 6}, 0, 0, 0}, false);
+    const auto other = segments.open(storage->directory(id), {{5, 6}, 1, 0, 0}, false);
+    task_state_snapshot part;
+    HEADRACE_TRY(const auto snapshot, backend->snapshot(id, choice.kind));
+    HEADRACE_TRY(auto handle, snapshot->run(*target));
+    part.operators[summing].keyed.push_back(std::move(handle));
+    HEADRACE_CHECK(end(*target, part));
+    task_state_snapshot other_part;
+    HEADRACE_TRY(auto numbered, write_number(*other, id));
+    other_part.operators[summing].managed.push_back(std::move(numbered));
+    HEADRACE_CHECK(end(*other, other_part));
+    HEADRACE_CHECK(target->settle());
+    HEADRACE_CHECK(other->settle());
     completed_checkpoint made;
     made.job = job;
     made.id = id;
     auto& state = made.operators[summing];
     state.id = summing;
-    HEADRACE_TRY(const auto part, backend->snapshot(id, choice.kind));
-    HEADRACE_TRY(auto handle, part->run(*target));
-    HEADRACE_CHECK(target->finish());
-    state.subtasks[0].keyed.push_back(std::move(handle));
+    state.parallelism = 2;
+    state.subtasks[0] = part.operators.at(summing);
+    state.subtasks[1] = other_part.operators.at(summing);
     HEADRACE_CHECK(storage->complete(made));
     return made;
+  }
+  static status end(subtask_target& target, task_state_snapshot& part) {
+    HEADRACE_CHECK(target.finish());
+    if (const auto lies = target.place())
+      move_segments(part, lies->written_as, lies->path, lies->offset);
+    return {};
+  }
+  static result<operator_state_handle> write_number(subtask_target& target, checkpoint_id id) {
+    HEADRACE_TRY(auto* const out, target.output());
+    const auto text = std::to_string(id);
+    operator_state_handle handle{{out->path(), out->position(), text.size()}, {}};
+    handle.lists.push_back(
+        {"number", operator_state_handle::mode::split, {{0, text.size(), checksum_of(text)}}});
+    HEADRACE_CHECK(out->append(text));
+    return handle;
   }
 
   sum_model restore_newest() { return take(try_to_restore()); }
@@ -67,6 +98,10 @@ struct failing_fixture : state_fixture {
     HEADRACE_TRY(const auto ids, storage->list());
     REQUIRE(!ids.empty());
     HEADRACE_TRY(const auto newest, storage->read(ids.back()));
+    const auto& numbered = newest.operators.at(summing).subtasks.at(1).managed.at(0);
+    element_reader number(files, numbered.segment);
+    HEADRACE_TRY(const auto read, number.read(numbered.lists.at(0).elements));
+    CHECK(read.at(0) == std::to_string(newest.id));
     const auto restored = make(number_type());
     HEADRACE_CHECK(restored->restore(newest.operators.at(summing).subtasks.at(0).keyed));
     sum_model out;
