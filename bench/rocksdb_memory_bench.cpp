@@ -1,7 +1,8 @@
 // Holds a state in RocksDB that is larger than its memory, under updates and checkpoints, and says
 // each second what the process takes: one JSON line. bench/memory_run.py starts it, records and
 // draws. Arguments: megabytes of RocksDB's budget, gigabytes of state, minutes of updates,
-// directory for the databases, subtasks (each has a database and a thread).
+// directory for the databases, subtasks (each has a database and a thread); and `strict`, to make
+// the cache's limit one.
 
 #include "bench/counting_target.hpp"
 #include "bench/large_state.hpp"
@@ -9,6 +10,7 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -16,6 +18,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
 #include <utility>
@@ -73,6 +76,35 @@ void run_subtask(state_backend& maker, const std::string& directory, key_group_r
   }
 }
 
+/// What the cache takes at most, looked at all the time.
+class cache_watch {
+public:
+  explicit cache_watch(const rocksdb::Cache& cache) : cache_(cache) {}
+  ~cache_watch() {
+    is_over_ = true;
+    watching_.join();
+  }
+  struct most {
+    std::size_t bytes = 0;
+    std::size_t pinned_bytes = 0;
+  };
+  most whole() const { return {bytes_, pinned_bytes_}; }
+
+private:
+  void watch() {
+    while (!is_over_) {
+      bytes_ = std::max(bytes_.load(), cache_.GetUsage());
+      pinned_bytes_ = std::max(pinned_bytes_.load(), cache_.GetPinnedUsage());
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  }
+  const rocksdb::Cache& cache_;
+  std::atomic<std::size_t> bytes_ = 0;
+  std::atomic<std::size_t> pinned_bytes_ = 0;
+  std::atomic<bool> is_over_ = false;
+  std::thread watching_{[this] { watch(); }};
+};
+
 double resident_mb() {
   unsigned long long pages = 0;
   unsigned long long resident = 0;
@@ -85,8 +117,10 @@ double resident_mb() {
 }
 
 void run(std::uint64_t budget_mb, double gigabytes, double minutes, const std::string& directory,
-         std::int32_t subtasks) {
+         std::int32_t subtasks, bool is_strict) {
   watched_backends maker(budget_mb << 20U);
+  maker.memory->cache()->SetStrictCapacityLimit(is_strict);
+  const cache_watch watch(*maker.memory->cache());
   const auto keys = static_cast<std::uint64_t>(gigabytes * 1e9) / large_state::value_bytes;
   std::atomic<bool> is_over = false;
   std::vector<progress> all(static_cast<std::size_t>(subtasks));
@@ -116,12 +150,17 @@ void run(std::uint64_t budget_mb, double gigabytes, double minutes, const std::s
     if (is_filled && filled_at < 0)
       filled_at = seconds_since(start);
     const auto heap = mallinfo2();
+    const auto most = watch.whole();
     std::printf("{\"phase\":\"%s\",\"seconds\":%.1f,\"rss_mb\":%.1f,\"cache_mb\":%.1f,"
+                "\"cache_limit_mb\":%.1f,\"cache_most_mb\":%.2f,\"pinned_most_mb\":%.1f,"
                 "\"write_buffers_mb\":%.1f,\"malloc_used_mb\":%.1f,\"malloc_held_mb\":%.1f,"
                 "\"filled_gb\":%.2f,\"size_gb\":%.2f,\"updates\":%llu,"
                 "\"checkpoints\":%llu}\n",
                 is_filled ? "update" : "fill", seconds_since(start) - (is_filled ? filled_at : 0.0),
                 resident_mb(), static_cast<double>(maker.memory->cache()->GetUsage()) / (1U << 20U),
+                static_cast<double>(maker.memory->cache()->GetCapacity()) / (1U << 20U),
+                static_cast<double>(most.bytes) / (1U << 20U),
+                static_cast<double>(most.pinned_bytes) / (1U << 20U),
                 static_cast<double>(maker.memory->write_buffers()->memory_usage()) / (1U << 20U),
                 static_cast<double>(heap.uordblks + heap.hblkhd) / (1U << 20U),
                 static_cast<double>(heap.arena + heap.hblkhd) / (1U << 20U), filled / 1e9,
@@ -138,13 +177,15 @@ void run(std::uint64_t budget_mb, double gigabytes, double minutes, const std::s
 } // namespace headrace::state
 
 int main(int count, char** arguments) {
-  if (count != 6) {
+  const bool is_strict = count == 7 && std::string_view(arguments[6]) == "strict";
+  if (count != 6 && !is_strict) {
     std::fprintf(stderr, "usage: rocksdb_memory_bench BUDGET_MB STATE_GB MINUTES DIRECTORY "
-                         "SUBTASKS\n");
+                         "SUBTASKS [strict]\n");
     return 2;
   }
   std::filesystem::create_directories(arguments[4]);
   headrace::state::run(std::strtoull(arguments[1], nullptr, 10), std::strtod(arguments[2], nullptr),
                        std::strtod(arguments[3], nullptr), arguments[4],
-                       static_cast<std::int32_t>(std::strtol(arguments[5], nullptr, 10)));
+                       static_cast<std::int32_t>(std::strtol(arguments[5], nullptr, 10)),
+                       is_strict);
 }
