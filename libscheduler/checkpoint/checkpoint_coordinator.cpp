@@ -394,6 +394,11 @@ void checkpoint_coordinator::abort(checkpoint_id checkpoint, error reason, bool 
     subsume(checkpoint, {errc::checkpoint_subsumed, named(checkpoint) + " was given up", reason},
             now_ms);
   end(checkpoint, now_ms);
+  if (!is_periodic() && !is_stopped_) {
+    // No later one would hold the end of the job, and tasks that wait for it have said so already.
+    is_final_wanted_ = true;
+    wanted_ms_ = now_ms + plan_again_ms;
+  }
   if (!is_failure)
     return;
   ++failures_;
@@ -405,9 +410,6 @@ void checkpoint_coordinator::abort(checkpoint_id checkpoint, error reason, bool 
                  "too many checkpoints failed in a row: " + std::to_string(failed) +
                      ", tolerated " + std::to_string(tolerated),
                  std::move(reason)}});
-  } else if (!is_periodic() && !is_stopped_) {
-    is_final_wanted_ = true; // there is no later one that would hold the end of the job
-    wanted_ms_ = now_ms + plan_again_ms;
   }
 }
 

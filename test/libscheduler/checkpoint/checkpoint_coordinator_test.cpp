@@ -505,6 +505,46 @@ TEST_CASE("a tolerated failure of the final checkpoint of a job without interval
   CHECK(f.coordinator->next_deadline_ms() == std::nullopt);
 }
 
+TEST_CASE("without an interval a final checkpoint that is given up is taken again") {
+  // Whoever waits for it has said so, and says it no more.
+  const auto wait = [](fixture& f) {
+    auto plan = f.plan();
+    plan.are_all_waiting = true;
+    REQUIRE(f.take<plan_tasks>().size() == 1);
+    f.coordinator->on_plan(plan, 1000);
+    f.id = f.take<prepare_storage>().at(0).checkpoint;
+    f.coordinator->on_prepared(f.id, {}, 1000);
+    f.coordinator->on_coordinator_snapshot(f.id, source_operator, byte_string("splits"), 1000);
+  };
+  const error reason(errc::checkpoint_declined, "task is not running yet");
+  enum class how : std::uint8_t { task_ended, declined, failed_savepoint };
+  for (const auto each : {how::task_ended, how::declined, how::failed_savepoint}) {
+    CAPTURE(static_cast<int>(each));
+    fixture f(fixture::with_interval(0));
+    if (each == how::failed_savepoint) {
+      f.ask(1, graph::savepoint_stop::suspend, 1000);
+      wait(f);
+      f.coordinator->on_awaited(true, 1000); // the savepoint would hold the end
+    } else {
+      f.coordinator->on_awaited(true, 1000);
+      wait(f);
+    }
+
+    if (each == how::task_ended)
+      f.coordinator->on_task_ended(f.second, 1100);
+    else
+      f.coordinator->on_declined(f.id, f.second, reason, 1100);
+
+    REQUIRE(f.coordinator->next_deadline_ms());
+    f.coordinator->poll(*f.coordinator->next_deadline_ms());
+    wait(f);
+    f.coordinator->on_acknowledged(f.id, f.first, {}, 1300);
+    f.coordinator->on_acknowledged(f.id, f.second, {}, 1300);
+    CHECK(f.take<store_checkpoint>().size() == 1);
+    CHECK(f.take<give_up>().empty());
+  }
+}
+
 TEST_CASE("whatever happens, a checkpoint is completed only with all acknowledgements") {
   for (std::uint64_t round = 0; round < 300; ++round) {
     CAPTURE(testing::seed());
