@@ -7,6 +7,7 @@
 #include "libgraph/kernel/compare.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace headrace::client {
 namespace {
@@ -98,9 +99,9 @@ std::string rows_as_csv(const std::vector<std::string>& names, const std::vector
   return out;
 }
 
-status result_table::take(const graph::record_batch& rows) {
+void result_table::take(const graph::record_batch& rows) {
   if (rows.is_empty())
-    return {};
+    return;
   const auto number = static_cast<std::uint32_t>(batches_.size());
   batches_.push_back(rows);
   held_rows_ += rows.size();
@@ -111,20 +112,35 @@ status result_table::take(const graph::record_batch& rows) {
     if (kind == graph::row_kind::insert || kind == graph::row_kind::update_after)
       add({number, row});
     else
-      HEADRACE_CHECK(remove(rows, i));
+      remove(rows, i);
   }
   if (held_rows_ > 2 * live_.size() + slack_rows)
     compact();
-  return {};
 }
 
 std::string result_table::key_of(const place& where) const {
+  if (shown_.key)
+    return values_of(where, *shown_.key);
+  std::vector<std::size_t> all(batches_[where.batch].column_count());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return values_of(where, all);
+}
+
+std::string result_table::values_of(const place& where,
+                                    const std::vector<std::size_t>& columns) const {
   std::string out;
-  for (const auto& column : batches_[where.batch].columns()) {
-    graph::format_value(*column, where.row, out);
-    out += column->is_null(where.row) ? '\1' : '\0';
+  for (const auto each : columns) {
+    const auto& column = batches_[where.batch].at(each);
+    graph::format_value(column, where.row, out);
+    out += column.is_null(where.row) ? '\1' : '\0';
   }
   return out;
+}
+
+bool result_table::are_equal(const place& one, const place& other) const {
+  std::vector<std::size_t> all(batches_[one.batch].column_count());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return values_of(one, all) == values_of(other, all);
 }
 
 void result_table::add(const place& where) {
@@ -139,14 +155,22 @@ void result_table::begin_index() {
     index_.emplace(key_of(live_[i]), i);
 }
 
-status result_table::remove(const graph::record_batch& rows, std::size_t index) {
+void result_table::remove(const graph::record_batch& rows, std::size_t index) {
   if (!is_indexed_)
     begin_index();
   const place where{static_cast<std::uint32_t>(batches_.size() - 1), rows.row_at(index)};
-  const auto found = index_.find(key_of(where));
-  if (found == index_.end())
-    return error(errc::internal, "a row is taken back that is not there: " +
-                                     graph::to_string(graph::row_view(rows, index)));
+  const auto [first, behind] = index_.equal_range(key_of(where));
+  if (first == behind) {
+    ++unmatched_;
+    return;
+  }
+  // Of a key the very row, where it is there: a new one may have come before the old one goes.
+  auto found = first;
+  if (shown_.key) {
+    const auto same = std::find_if(
+        first, behind, [&](const auto& each) { return are_equal(live_[each.second], where); });
+    found = same != behind ? same : first;
+  }
   const auto at = found->second;
   index_.erase(found);
   const auto last = live_.size() - 1;
@@ -159,7 +183,6 @@ status result_table::remove(const graph::record_batch& rows, std::size_t index) 
     live_[at] = live_[last];
   }
   live_.pop_back();
-  return {};
 }
 
 void result_table::compact() {

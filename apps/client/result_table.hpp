@@ -27,8 +27,11 @@ public:
   result_table(sql::shown_rows shown, std::string time_zone)
       : shown_(std::move(shown)), time_zone_(std::move(time_zone)) {}
 
-  /// @errors internal  a row is taken back that is not there
-  status take(const graph::record_batch& rows);
+  /// A row that is taken back and is not there takes back the one of its key, where there is one
+  /// (see `shown_rows`), and else nothing: such are counted.
+  void take(const graph::record_batch& rows);
+  /// Rows that were taken back and were not there.
+  std::size_t unmatched() const { return unmatched_; }
   /// Rows that are there now, before LIMIT.
   std::size_t size() const { return live_.size(); }
   const std::vector<std::string>& names() const { return shown_.names; }
@@ -43,11 +46,14 @@ private:
     std::uint32_t batch = 0;
     std::uint32_t row = 0;
   };
-  status remove(const graph::record_batch& rows, std::size_t index);
+  void remove(const graph::record_batch& rows, std::size_t index);
   void add(const place& where);
   void begin_index();
   void compact();
+  /// What the index knows a row by: its key, or all its values.
   std::string key_of(const place& where) const;
+  std::string values_of(const place& where, const std::vector<std::size_t>& columns) const;
+  bool are_equal(const place& one, const place& other) const;
   std::vector<place> ordered() const;
 
   sql::shown_rows shown_;
@@ -55,9 +61,10 @@ private:
   std::vector<graph::record_batch> batches_;
   std::size_t held_rows_ = 0; ///< in `batches_`, also those taken back
   std::vector<place> live_;
-  /// Where rows stand in `live_`, by their values; once a row was taken back.
+  /// Where rows stand in `live_`, by `key_of`; once a row was taken back.
   std::unordered_multimap<std::string, std::size_t> index_;
   bool is_indexed_ = false;
+  std::size_t unmatched_ = 0;
 };
 
 } // namespace headrace::client

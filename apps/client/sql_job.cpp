@@ -7,6 +7,7 @@
 #include "libtask/format/json_format.hpp"
 #include "libgraph/stream_graph/job_graph_builder.hpp"
 
+#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -75,8 +76,13 @@ result<bool> run_query(sql_job& job, const std::string& format,
   if (!job.is_bounded || format == "changelog")
     return run(collected_rows::lines_to(print));
   result_table table(*job.shown, job.time_zone);
-  HEADRACE_TRY(const auto has_finished,
-               run([&](const graph::record_batch& taken) { return table.take(taken); }));
+  HEADRACE_TRY(const auto has_finished, run([&](const graph::record_batch& taken) -> status {
+                 table.take(taken);
+                 return {};
+               }));
+  if (table.unmatched() > 0)
+    std::fprintf(stderr, "headrace: warning: rows taken back that were not there: %zu\n",
+                 table.unmatched());
   if (has_finished)
     HEADRACE_CHECK(print_table(table, format, print));
   return has_finished;

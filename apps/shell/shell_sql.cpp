@@ -166,6 +166,8 @@ status shell_sql::run_job(const sql::planned_job& planned, std::string_view text
     return wrong(findings, text);
   HEADRACE_TRY(auto job, client::make_sql_job(planned, std::move(*made),
                                               default_parallelism(planned.settings), connectors_));
+  for (const auto& warning : made->warnings)
+    HEADRACE_CHECK(print_("warning: " + warning + '\n'));
   if (job.wants_end() && !job.is_bounded)
     return wrong({{sql::diagnostic_kind::unsupported, "ORDER BY and LIMIT need input that ends",
                    planned.sinks[0].at}},

@@ -189,6 +189,12 @@ const std::vector<option_declaration>& all_options() {
        "that is 0.0.0.0 or ::"},
       {"taskmanager.memory.managed.size", memory_size, "",
        "Memory of all slots of a task manager together, for state and batches; unset: 40 % of the "
+      {"table.optimizer.non-deterministic-update.strategy", text, "IGNORE",
+       "What becomes of queries that compute NOW(), RAND(), UUID() and their kin over rows that "
+       "are "
+       "updated, so that what is taken back may differ from what was given: they run, with a "
+       "warning (IGNORE), or are refused (TRY_RESOLVE)",
+       std::nullopt, std::nullopt, "IGNORE|TRY_RESOLVE"},
        "machine's, of all task managers in a mini cluster",
        std::int64_t{16} << 20U},
       {"taskmanager.network.compression", boolean, "false",

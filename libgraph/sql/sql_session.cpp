@@ -243,3 +243,10 @@ std::optional<translated_job> translate(const planned_job& job,
 }
 
 } // namespace headrace::sql
+  how.drops_null = job.settings.get_text("table.exec.sink.not-null-enforcer") == "DROP";
+  const auto lengths = job.settings.get_text("table.exec.sink.type-length-enforcer");
+  how.lengths = lengths == "ERROR"      ? length_enforcer::error
+                : lengths == "TRIM_PAD" ? length_enforcer::trim_pad
+                                        : length_enforcer::ignore;
+  how.refuses_unsteady =
+      job.settings.get_text("table.optimizer.non-deterministic-update.strategy") == "TRY_RESOLVE";

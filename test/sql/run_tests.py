@@ -15,6 +15,7 @@
     error                           SQL, then ----, then a part of the message
     errors                          lines `SQL ==> MESSAGE`, a part of what is said of that line
     failure                         as error, of SQL that is well but whose job fails
+    warning                         SQL that is well, then ----, then a part of what is said of it
 
 ${DIR} in SQL is a directory of the file's own, empty at its start.
 
@@ -254,11 +255,11 @@ def run_file(headrace, path):
             elif block.kind == "errors":
                 checked += len(block.checks)
                 failures += check_errors(headrace, before, block, directory)
-            elif block.kind in ("error", "failure"):
+            elif block.kind in ("error", "failure", "warning"):
                 ended = run_headrace(headrace, before + block.sql.rstrip(";") + ";\n", directory)
                 checked += 1
                 wanted = "\n".join(block.expected)
-                code = 2 if block.kind == "error" else 1
+                code = {"error": 2, "failure": 1, "warning": 0}[block.kind]
                 if ended.returncode != code or wanted not in ended.stderr:
                     failures.append(f"{block.place}: expected the {block.kind} {wanted!r}, got code "
                                     f"{ended.returncode}: {ended.stdout}{ended.stderr}")

@@ -82,14 +82,18 @@ std::optional<translated_job> job_translator::translate(const std::vector<plan_n
   for (const auto& each : sinks)
     if (!has_end_)
       for (auto& told : find_lasting_state(each))
-        if (std::find(out_.warnings.begin(), out_.warnings.end(), told) == out_.warnings.end())
-          out_.warnings.push_back(std::move(told));
+        warn(std::move(told));
   return is_sound ? std::optional(std::move(out_)) : std::nullopt;
 }
 
 std::nullopt_t job_translator::fail(diagnostic_kind kind, std::string message, source_span at) {
   findings_.push_back({kind, std::move(message), at});
   return std::nullopt;
+}
+
+void job_translator::warn(std::string what) {
+  if (std::find(out_.warnings.begin(), out_.warnings.end(), what) == out_.warnings.end())
+    out_.warnings.push_back(std::move(what));
 }
 
 std::nullopt_t job_translator::not_yet(const std::string& what, source_span at) {

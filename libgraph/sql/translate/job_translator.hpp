@@ -16,7 +16,10 @@ struct shown_rows {
   std::optional<std::int64_t> limit;
   std::int64_t offset = 0;
   std::vector<std::size_t> columns; ///< of what is collected, in the order that is shown
-  std::vector<std::string> names;   ///< of those
+  /// Of what is collected: names the row that is meant where one is taken back that differs from
+  /// what was given. Nothing: rows are what all their values are.
+  std::optional<std::vector<std::size_t>> key;
+  std::vector<std::string> names; ///< of those
 };
 
 struct translated_job {
@@ -32,6 +35,9 @@ struct translation_settings {
 
 /// Makes the operators of optimized plans, one job of all. What is equal in several is computed
 /// once. What no operator runs yet is a finding, with its place.
+  bool drops_null = false; ///< rows with NULL for a column that is NOT NULL; else they fail the job
+  length_enforcer lengths = length_enforcer::ignore;
+  bool refuses_unsteady = false; ///< else rows that are taken back may differ, which is warned of
 std::optional<translated_job> translate(const std::vector<plan_node>& sinks,
                                         const graph::connector_registry& connectors,
                                         const translation_settings& settings,

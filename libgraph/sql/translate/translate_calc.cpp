@@ -1,3 +1,4 @@
+#include "libgraph/sql/optimize/unsteady.hpp"
 #include "libgraph/sql/translate/check_constants.hpp"
 #include "libgraph/sql/translate/expression_translator.hpp"
 #include "libgraph/sql/translate/translator.hpp"
@@ -9,7 +10,7 @@ maybe_index job_translator::make(const calc_node& node, const plan_node& plan) {
   const auto below = visit(plan.inputs[0], needs_before_ || node.condition.has_value());
   graph::calc_spec spec;
   spec.time_zone = settings_.time_zone;
-  bool is_sound = below.has_value();
+  bool is_sound = tell_of_unsteady(node, plan) && below.has_value();
   if (node.condition) {
     auto condition = expression_of(*node.condition);
     is_sound &= condition.has_value();
@@ -25,6 +26,24 @@ maybe_index job_translator::make(const calc_node& node, const plan_node& plan) {
   if (!is_sound)
     return std::nullopt;
   return add("calc", std::move(spec), {*below}, plan.row_type());
+}
+
+bool job_translator::tell_of_unsteady(const calc_node& node, const plan_node& plan) {
+  const auto columns = tell_unsteady(plan, node, needs_before_);
+  if (columns.empty())
+    return true;
+  if (settings_.refuses_unsteady) {
+    fail(diagnostic_kind::invalid,
+         "The column(s): " + columns +
+             " can not satisfy the determinism requirement for correctly processing update "
+             "message('UB'/'UA'/'D' in changelogMode, not 'I' only): what is taken back would "
+             "differ from what was given. Leave these columns out, or compute them before rows "
+             "are updated",
+         plan.at);
+    return false;
+  }
+  warn("over rows that are updated, what is taken back may differ from what was given: " + columns);
+  return true;
 }
 
 std::optional<graph::expression> job_translator::expression_of(const bound_expression& from) {

@@ -1,5 +1,7 @@
 #include "libgraph/connector/abilities.hpp"
 #include "libgraph/sql/optimize/changelog.hpp"
+#include "libgraph/sql/optimize/unsteady.hpp"
+#include "libgraph/sql/optimize/upsert_key.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 
 #include <algorithm>
@@ -82,3 +84,5 @@ bool job_translator::add_shown(const plan_node& plan) {
 }
 
 } // namespace headrace::sql
+  if (is_unsteady(*rows))
+    shown.key = find_upsert_key(*rows);

@@ -37,6 +37,8 @@ public:
 private:
   std::nullopt_t fail(diagnostic_kind kind, std::string message, source_span at);
   std::nullopt_t not_yet(const std::string& what, source_span at);
+  /// Once, whatever says it how often.
+  void warn(std::string what);
 
   // --- the pipeline (job_translator.cpp)
   std::int32_t add(std::string name, graph::operator_spec spec, std::vector<std::int32_t> inputs,
@@ -61,6 +63,8 @@ private:
 
   // --- rows (translate_calc.cpp, translate_set.cpp)
   maybe_index make(const calc_node& node, const plan_node& plan);
+  /// Warns of columns that differ when rows are taken back, or refuses them.
+  bool tell_of_unsteady(const calc_node& node, const plan_node& plan);
   std::optional<graph::expression> expression_of(const bound_expression& from);
   /// Adds what sums up rows of `type` before the exchange, which is then that of the sums.
   std::int32_t add_local_phase(std::int32_t input, logical_type& type,
