@@ -159,6 +159,16 @@ const std::vector<option_declaration>& all_options() {
       {"table.exec.mini-batch.size", integer, "-1",
        "How many rows an operator gathers at most; must be set with table.exec.mini-batch.enabled",
        -1},
+      {"table.exec.sink.not-null-enforcer", text, "ERROR",
+       "What becomes of a row that has NULL in a column of a table that is NOT NULL: the job "
+       "fails, "
+       "or the row is left out",
+       std::nullopt, std::nullopt, "ERROR|DROP"},
+      {"table.exec.sink.type-length-enforcer", text, "IGNORE",
+       "What becomes of texts and bytes that have another length than the type of a table's column "
+       "says, as those of a source may: they are written as they are, cut and filled up, or the "
+       "job fails",
+       std::nullopt, std::nullopt, "IGNORE|TRIM_PAD|ERROR"},
       {"table.exec.source.idle-timeout", duration, "0",
        "After how long without rows a part of a table with a watermark no longer holds others "
        "back; "
@@ -179,6 +189,12 @@ const std::vector<option_declaration>& all_options() {
       {"table.optimizer.distinct-agg.split.enabled", boolean, "false",
        "Whether aggregates with DISTINCT are computed in two steps, by value first, so that a key "
        "with many rows is not worked on by one task alone"},
+      {"table.optimizer.non-deterministic-update.strategy", text, "IGNORE",
+       "What becomes of queries that compute NOW(), RAND(), UUID() and their kin over rows that "
+       "are "
+       "updated, so that what is taken back may differ from what was given: they run, with a "
+       "warning (IGNORE), or are refused (TRY_RESOLVE)",
+       std::nullopt, std::nullopt, "IGNORE|TRY_RESOLVE"},
       {"task.cancellation.timeout", duration, "3 min",
        "After this time a task that does not end takes its process down; 0 waits for ever", 0},
       {"taskmanager.bind-host", text, "127.0.0.1",
@@ -189,12 +205,6 @@ const std::vector<option_declaration>& all_options() {
        "that is 0.0.0.0 or ::"},
       {"taskmanager.memory.managed.size", memory_size, "",
        "Memory of all slots of a task manager together, for state and batches; unset: 40 % of the "
-      {"table.optimizer.non-deterministic-update.strategy", text, "IGNORE",
-       "What becomes of queries that compute NOW(), RAND(), UUID() and their kin over rows that "
-       "are "
-       "updated, so that what is taken back may differ from what was given: they run, with a "
-       "warning (IGNORE), or are refused (TRY_RESOLVE)",
-       std::nullopt, std::nullopt, "IGNORE|TRY_RESOLVE"},
        "machine's, of all task managers in a mini cluster",
        std::int64_t{16} << 20U},
       {"taskmanager.network.compression", boolean, "false",

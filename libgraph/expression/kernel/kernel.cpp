@@ -11,11 +11,12 @@ namespace {
 std::vector<kernel_entry> all_kernels() {
   std::vector<kernel_entry> out;
   for (const auto family :
-       {logic_kernels(),     compare_kernels(),     choice_kernels(),    arithmetic_kernels(),
-        cast_kernels(),      math_kernels(),        text_part_kernels(), text_made_kernels(),
-        text_code_kernels(), text_format_kernels(), pattern_kernels(),   time_part_kernels(),
-        time_text_kernels(), now_kernels(),         array_kernels(),     collection_kernels(),
-        chance_kernels(),    json_search_kernels(), json_text_kernels(), user_call_kernels()})
+       {logic_kernels(),      compare_kernels(),     choice_kernels(),    arithmetic_kernels(),
+        cast_kernels(),       math_kernels(),        text_part_kernels(), text_made_kernels(),
+        text_code_kernels(),  text_format_kernels(), pattern_kernels(),   time_part_kernels(),
+        time_text_kernels(),  now_kernels(),         array_kernels(),     collection_kernels(),
+        chance_kernels(),     json_search_kernels(), json_text_kernels(), user_call_kernels(),
+        constraint_kernels(), row_key_kernels()})
     out.insert(out.end(), family.begin(), family.end());
   std::sort(out.begin(), out.end(), [](const kernel_entry& left, const kernel_entry& right) {
     return left.function < right.function;

@@ -138,5 +138,7 @@ std::span<const kernel_entry> collection_kernels();
 std::span<const kernel_entry> chance_kernels();
 std::span<const kernel_entry> json_search_kernels();
 std::span<const kernel_entry> json_text_kernels();
+std::span<const kernel_entry> constraint_kernels();
+std::span<const kernel_entry> row_key_kernels();
 
 } // namespace headrace::graph

@@ -4,6 +4,7 @@
 #include "libgraph/sql/plan/logical_plan.hpp"
 #include "libgraph/transformation/pipeline.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,16 +29,19 @@ struct translated_job {
   std::vector<std::string> warnings; ///< what is to be said of a job that runs
 };
 
+/// What becomes of texts and bytes that have another length than a table's column.
+enum class length_enforcer : std::uint8_t { ignore, trim_pad, error };
+
 struct translation_settings {
   std::string time_zone = "UTC";    ///< of the session
   std::int64_t idle_timeout_ms = 0; ///< of sources with watermarks; 0: never idle
+  bool drops_null = false; ///< rows with NULL for a column that is NOT NULL; else they fail the job
+  length_enforcer lengths = length_enforcer::ignore;
+  bool refuses_unsteady = false; ///< else rows that are taken back may differ, which is warned of
 };
 
 /// Makes the operators of optimized plans, one job of all. What is equal in several is computed
 /// once. What no operator runs yet is a finding, with its place.
-  bool drops_null = false; ///< rows with NULL for a column that is NOT NULL; else they fail the job
-  length_enforcer lengths = length_enforcer::ignore;
-  bool refuses_unsteady = false; ///< else rows that are taken back may differ, which is warned of
 std::optional<translated_job> translate(const std::vector<plan_node>& sinks,
                                         const graph::connector_registry& connectors,
                                         const translation_settings& settings,

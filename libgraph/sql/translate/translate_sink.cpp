@@ -5,8 +5,21 @@
 #include "libgraph/sql/translate/translator.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace headrace::sql {
+namespace {
+
+/// Whether the type says how long its texts or bytes are.
+bool has_length(const logical_type& type) {
+  using graph::type_root;
+  const auto root = type.root();
+  const bool is_variable = root == type_root::varchar || root == type_root::varbinary;
+  return root == type_root::character || root == type_root::binary ||
+         (is_variable && type.precision() < std::numeric_limits<std::int32_t>::max());
+}
+
+} // namespace
 
 maybe_index job_translator::make(const sink_node& /*node*/, const plan_node& plan) {
   return not_yet("a sink inside a query", plan.at);
@@ -43,8 +56,59 @@ bool job_translator::add_table_sink(const sink_node& sink, const plan_node& plan
     fail(diagnostic_kind::unsupported, "INSERT OVERWRITE needs input that ends", plan.at);
     return false;
   }
-  add(sink.table->object, std::move(spec), {*below}, type);
+  add(sink.table->object, std::move(spec), {add_constraints(*below, plan)}, type);
   return true;
+}
+
+std::int32_t job_translator::add_constraints(std::int32_t input, const plan_node& sink) {
+  const auto name_of = [](const plan_column& column) {
+    return graph::make_constant(graph::text_value(logical_type::string().not_null(), column.name));
+  };
+  const auto boolean = logical_type::boolean().not_null();
+  const auto rule = settings_.lengths == length_enforcer::error ? "$LENGTH" : "$TRIM_PAD";
+  graph::calc_spec spec;
+  spec.time_zone = settings_.time_zone;
+  std::vector<graph::expression> present;
+  bool asks = false;
+  for (std::size_t i = 0; i < sink.columns.size(); ++i) {
+    const auto& given = sink.inputs[0].columns[i].type;
+    const auto& wanted = sink.columns[i].type;
+    const auto as_given = given.is_nullable() ? wanted.nullable() : wanted.not_null();
+    auto value = graph::make_column(static_cast<std::uint32_t>(i), given);
+    if (given.is_nullable() && !wanted.is_nullable()) {
+      asks = true;
+      if (settings_.drops_null)
+        present.push_back(graph::make_call("IS NOT NULL", boolean, {value}));
+      value = graph::make_call("$NOT NULL", given.not_null(), {value, name_of(sink.columns[i])});
+    }
+    if (settings_.lengths != length_enforcer::ignore && has_length(wanted)) {
+      asks = true;
+      value = graph::make_call(rule, wanted.is_nullable() ? as_given : wanted,
+                               {std::move(value), name_of(sink.columns[i])});
+    }
+    spec.outputs.push_back(std::move(value));
+  }
+  if (!asks)
+    return input;
+  if (present.size() == 1)
+    spec.condition = std::move(present[0]);
+  else if (!present.empty())
+    spec.condition = graph::make_call("AND", boolean, std::move(present));
+  std::vector<logical_type::field> fields;
+  for (std::size_t i = 0; i < sink.columns.size(); ++i)
+    fields.push_back({sink.columns[i].name, spec.outputs[i].type(), {}});
+  return add("constraint enforcer", std::move(spec), {input},
+             logical_type::row(std::move(fields)).not_null());
+}
+
+bool job_translator::ends(const plan_node& plan) const {
+  if (const auto* scan = std::get_if<scan_node>(&plan.node)) {
+    const auto spec = connector_of(scan->options);
+    const auto made = connectors_.create_source(spec.name, spec.options, shared(scan->record));
+    return !made || (*made)->bounds() == graph::boundedness::bounded;
+  }
+  return std::all_of(plan.inputs.begin(), plan.inputs.end(),
+                     [this](const plan_node& each) { return ends(each); });
 }
 
 bool job_translator::add_shown(const plan_node& plan) {

@@ -123,7 +123,11 @@ private:
   maybe_index make(const sink_node& node, const plan_node& plan);
   bool add_sink(const plan_node& plan);
   bool add_table_sink(const sink_node& sink, const plan_node& plan);
-  /// ORDER BY and LIMIT of the whole query are left to the one who shows the rows.
+  /// Adds what a table asks of its rows, where they do not have it anyway.
+  std::int32_t add_constraints(std::int32_t input, const plan_node& sink);
+  /// Whether all tables that it reads end. One that cannot be made is told when it is added.
+  bool ends(const plan_node& plan) const;
+  /// ORDER BY and LIMIT of the whole query are left to the one who shows the rows, if they end.
   bool add_shown(const plan_node& plan);
 
   const graph::connector_registry& connectors_;
