@@ -87,6 +87,8 @@ result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
   sql::sql_session session(options.settings, task::describe_connectors());
   auto planned = sql::plan_script(text, session);
   std::vector<sql_step> steps;
+  for (const auto& warning : planned.warnings)
+    std::fprintf(stderr, "headrace: warning: %s\n", warning.c_str());
   for (auto& each : planned.steps) {
     if (auto* words = std::get_if<sql::text_table>(&each)) {
       steps.emplace_back(std::move(*words));
@@ -101,11 +103,6 @@ result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
       for (const auto& warning : made->warnings)
         std::fprintf(stderr, "headrace: warning: %s\n", warning.c_str());
       HEADRACE_TRY(auto ready, make_job(*job, std::move(*made), options, known));
-      if (ready.wants_end() && !ready.is_bounded) {
-        planned.findings.push_back({sql::diagnostic_kind::unsupported,
-                                    "ORDER BY and LIMIT need input that ends", job->sinks[0].at});
-        continue;
-      }
       steps.emplace_back(std::move(ready));
     }
   }

@@ -150,6 +150,8 @@ status shell_sql::run(std::string_view text) {
     return stop_job(*stopped);
   std::vector<sql::diagnostic> findings;
   const auto outcome = sql_.run(*parsed.value, findings);
+  for (const auto& warning : sql_.take_warnings())
+    HEADRACE_CHECK(print_("warning: " + warning + '\n'));
   if (!outcome || !findings.empty())
     return wrong(findings, text);
   if (const auto* words = std::get_if<sql::text_table>(&*outcome))
@@ -164,14 +166,10 @@ status shell_sql::run_job(const sql::planned_job& planned, std::string_view text
   auto made = sql::translate(planned, connectors_, findings);
   if (!made)
     return wrong(findings, text);
-  HEADRACE_TRY(auto job, client::make_sql_job(planned, std::move(*made),
-                                              default_parallelism(planned.settings), connectors_));
   for (const auto& warning : made->warnings)
     HEADRACE_CHECK(print_("warning: " + warning + '\n'));
-  if (job.wants_end() && !job.is_bounded)
-    return wrong({{sql::diagnostic_kind::unsupported, "ORDER BY and LIMIT need input that ends",
-                   planned.sinks[0].at}},
-                 text);
+  HEADRACE_TRY(auto job, client::make_sql_job(planned, std::move(*made),
+                                              default_parallelism(planned.settings), connectors_));
   HEADRACE_CHECK(cluster::apply_settings(planned.settings, job.shows_rows_at_once(), job.graph));
   if (job.shown)
     return show_rows(job);

@@ -1,5 +1,6 @@
 #include "libgraph/sql/sql_session.hpp"
 
+#include "libgraph/sql/flink_settings.hpp"
 #include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/optimize/optimizer.hpp"
 #include "libgraph/sql/parse/printer.hpp"
@@ -29,6 +30,12 @@ bool remove_rows_of_each_other(const insert& one, const insert& other) {
   const bool are_apart =
       !one.partition.empty() && !other.partition.empty() && !(one.partition == other.partition);
   return (one.overwrites || other.overwrites) && !are_apart;
+}
+
+std::string unknown_setting(std::string_view key) {
+  const auto nearest = nearest_setting(key);
+  return "unknown option: " + std::string(key) +
+         (nearest.empty() ? "" : ", did you mean " + std::string(nearest));
 }
 
 } // namespace
@@ -178,10 +185,18 @@ sql_session::maybe sql_session::run_node(const set_statement& from) {
       out.rows.push_back({key, value});
     return out;
   }
-  if (auto done = settings_.set(from.setting->key.text, from.setting->value.text); !done)
-    return fail(diagnostic_kind::invalid, done.error().message,
-                done.error().code == errc::unknown_option ? from.setting->key.at
-                                                          : from.setting->value.at);
+  const auto& [key, value] = *from.setting;
+  auto passed_over = pass_over_setting(key.text, value.text);
+  if (!passed_over)
+    return fail(diagnostic_kind::invalid, passed_over.error().message, value.at);
+  if (*passed_over) {
+    warnings_.push_back(std::move(**passed_over));
+    return statement_outcome();
+  }
+  if (auto done = settings_.set(key.text, value.text); !done)
+    return done.error().code == errc::unknown_option
+               ? fail(diagnostic_kind::invalid, unknown_setting(key.text), key.at)
+               : fail(diagnostic_kind::invalid, done.error().message, value.at);
   return statement_outcome();
 }
 
@@ -192,8 +207,8 @@ sql_session::maybe sql_session::run_node(const reset_statement& from) {
   }
   if (configuration probe; !settings_.is_set(from.key->text)) {
     const auto known = probe.set(from.key->text, "");
-    if (!known && known.error().code == errc::unknown_option)
-      return fail(diagnostic_kind::invalid, known.error().message, from.key->at);
+    if (!known && known.error().code == errc::unknown_option && !is_flink_setting(from.key->text))
+      return fail(diagnostic_kind::invalid, unknown_setting(from.key->text), from.key->at);
   }
   configuration kept;
   for (const auto& [key, value] : settings_.values())
@@ -220,6 +235,7 @@ planned_script plan_script(std::string_view text, sql_session& session) {
   for (const auto& each : parsed.value.statements)
     if (auto step = session.run(each, out.findings))
       out.steps.push_back(std::move(*step));
+  out.warnings = session.take_warnings();
   // What follows from an error before, as from a table that was not made, is told behind it.
   std::stable_sort(out.findings.begin(), out.findings.end(),
                    [](const diagnostic& left, const diagnostic& right) {
@@ -236,13 +252,6 @@ std::optional<translated_job> translate(const planned_job& job,
   translation_settings how;
   how.time_zone = job.settings.get_text("table.local-time-zone");
   how.idle_timeout_ms = job.settings.get_duration("table.exec.source.idle-timeout").count();
-  auto out = translate(job.sinks, connectors, how, findings);
-  if (out)
-    out->program.settings.name = job.name;
-  return out;
-}
-
-} // namespace headrace::sql
   how.drops_null = job.settings.get_text("table.exec.sink.not-null-enforcer") == "DROP";
   const auto lengths = job.settings.get_text("table.exec.sink.type-length-enforcer");
   how.lengths = lengths == "ERROR"      ? length_enforcer::error
@@ -250,3 +259,10 @@ std::optional<translated_job> translate(const planned_job& job,
                                         : length_enforcer::ignore;
   how.refuses_unsteady =
       job.settings.get_text("table.optimizer.non-deterministic-update.strategy") == "TRY_RESOLVE";
+  auto out = translate(job.sinks, connectors, how, findings);
+  if (out)
+    out->program.settings.name = job.name;
+  return out;
+}
+
+} // namespace headrace::sql

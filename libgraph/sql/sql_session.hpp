@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -46,6 +47,9 @@ public:
   /// Carries a statement out. Nothing after an error, which is among the findings; then nothing has
   /// changed.
   std::optional<statement_outcome> run(const statement& from, std::vector<diagnostic>& findings);
+
+  /// What is to be said to the one who gave the statements since the last call; no errors.
+  std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
 
   const graph::catalog_store& catalog() const { return catalog_; }
   const configuration& settings() const { return settings_; }
@@ -100,6 +104,7 @@ private:
   configuration settings_;
   graph::catalog_store catalog_;
   std::vector<graph::connector_description> connectors_;
+  std::vector<std::string> warnings_;
   std::vector<diagnostic>* findings_ = nullptr; ///< of the statement that runs
   source_span at_;                              ///< likewise
 };
@@ -112,6 +117,7 @@ bool is_wanted(const show& from, std::string_view text);
 struct planned_script {
   std::vector<statement_outcome> steps; ///< one a statement; only whole without findings
   std::vector<diagnostic> findings;
+  std::vector<std::string> warnings; ///< of the session, not of the jobs
 };
 planned_script plan_script(std::string_view text, sql_session& session);
 
