@@ -23,10 +23,6 @@ struct sql_job {
   /// Whether it takes no checkpoints when the settings say nothing of them: between two of them
   /// rows would not be shown.
   bool shows_rows_at_once() const { return is_bounded || shown.has_value(); }
-  /// Whether rows can be shown as they come only: then they have no order.
-  bool wants_end() const {
-    return shown && (!shown->order.empty() || shown->limit || shown->offset > 0);
-  }
 };
 
 /// @param parallelism  of operators that set none

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace headrace::graph {
@@ -34,6 +35,10 @@ status check_mini_batch(const std::string& where, const mini_batch_spec& spec);
 /// @errors invalid_graph, type_mismatch
 status check_group_calls(const std::string& where, const std::vector<group_aggregate_call>& calls,
                          const logical_type& in, const logical_type& out, std::size_t first);
+
+/// Whether the built-in aggregate keeps all values of a group, by its name in capitals: it has a
+/// state of its own, and cannot be merged.
+bool lists_values(std::string_view function);
 
 /// Checks the sizes of windows of any kind.
 /// @errors invalid_graph

@@ -36,6 +36,15 @@ status check_unnest(const std::string& where, const correlate_spec& spec) {
   return {};
 }
 
+/// Each row as often as a column says.
+status check_repeat(const std::string& where, const correlate_spec& spec) {
+  if (spec.arguments.size() != 1 || spec.arguments[0].type().root() != type_root::bigint)
+    return mismatch(where, spec.function + " takes a BIGINT");
+  if (spec.result_type.child_count() != 0 || spec.kind != join_kind::inner || spec.has_ordinality)
+    return mismatch(where, spec.function + " gives no columns of its own");
+  return {};
+}
+
 /// A user's table function.
 status check_user(const std::string& where, const correlate_spec& spec) {
   HEADRACE_TRY(const auto function, decode_user_function(spec.definition));
@@ -92,7 +101,11 @@ status check_correlate(const std::string& where, const correlate_spec& spec, con
   auto made = expression_program::compile(in, {}, spec.arguments, {spec.time_zone});
   if (!made)
     return error(made.error().code, where + ": " + made.error().message);
-  HEADRACE_CHECK(spec.definition.empty() ? check_unnest(where, spec) : check_user(where, spec));
+  if (!spec.definition.empty())
+    HEADRACE_CHECK(check_user(where, spec));
+  else
+    HEADRACE_CHECK(spec.function == repeat_function ? check_repeat(where, spec)
+                                                    : check_unnest(where, spec));
   if (out.child_count() != spec.passed.size() + spec.fields.size())
     return mismatch(where, std::to_string(spec.passed.size() + spec.fields.size()) +
                                " columns leave as " + std::to_string(out.child_count()));

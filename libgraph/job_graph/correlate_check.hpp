@@ -9,6 +9,9 @@
 
 namespace headrace::graph {
 
+/// A table function that repeats each row as often as its argument says. Not to be called in SQL.
+inline constexpr const char* repeat_function = "$REPLICATE_ROWS";
+
 /// What UNNEST gives of a collection: a row with the element (of an ARRAY or MULTISET, its fields
 /// where it is a ROW) or with the key and the value of a MAP; then perhaps the place, an INT. Names
 /// as Flink has them. Nothing for other types.

@@ -43,6 +43,11 @@ bool gives_multiset(const logical_type& first, const logical_type& result) {
   return has_order(first) && result.root() == type_root::multiset &&
          first.nullable() == result.child(0).nullable();
 }
+/// DOUBLE of a DOUBLE, or several.
+bool gives_percentile(const logical_type& first, const logical_type& result) {
+  const auto& each = result.root() == type_root::array ? result.child(0) : result;
+  return first.root() == type_root::double_ && each.root() == type_root::double_;
+}
 bool gives_count(const logical_type&, const logical_type& result) {
   return result.root() == type_root::bigint;
 }
@@ -57,6 +62,7 @@ constexpr std::array functions{
     known_function{"LISTAGG", 1, 2, gives_text},
     known_function{"MAX", 1, 1, gives_same},
     known_function{"MIN", 1, 1, gives_same},
+    known_function{"PERCENTILE", 2, 3, gives_percentile},
     known_function{"STDDEV_POP", 1, 1, gives_number},
     known_function{"STDDEV_SAMP", 1, 1, gives_number},
     known_function{"SUM", 1, 1, gives_number},
@@ -90,6 +96,18 @@ status check_user_call(const std::string& where, const group_aggregate_call& cal
   return {};
 }
 
+/// What stands behind the first argument.
+bool are_further_sound(const group_aggregate_call& call, const logical_type& in,
+                       const logical_type& result) {
+  const auto type_at = [&](std::size_t i) {
+    return in.child(static_cast<std::size_t>(call.arguments[i]));
+  };
+  if (call.function == "PERCENTILE")
+    return type_at(1).nullable() == result.nullable() &&
+           (call.arguments.size() < 3 || type_at(2).root() == type_root::bigint);
+  return call.arguments.size() < 2 || is_text(type_at(1));
+}
+
 status check_call(const std::string& where, const group_aggregate_call& call,
                   const logical_type& in, const logical_type& result) {
   const auto* const known =
@@ -116,9 +134,8 @@ status check_call(const std::string& where, const group_aggregate_call& call,
     return check_user_call(where, call, in, result);
   const auto first = call.arguments.empty() ? logical_type::null()
                                             : in.child(static_cast<std::size_t>(call.arguments[0]));
-  const bool is_separated =
-      call.arguments.size() < 2 || is_text(in.child(static_cast<std::size_t>(call.arguments[1])));
-  if (!known->takes(first, result) || !is_separated || (call.is_distinct && !has_order(first)))
+  if (!known->takes(first, result) || !are_further_sound(call, in, result) ||
+      (call.is_distinct && !has_order(first)))
     return error(errc::type_mismatch, where + ": no " + call.function + " of " +
                                           first.nullable().to_sql() + " as " +
                                           result.nullable().to_sql());
@@ -152,6 +169,11 @@ status check_partial(const std::string& where, const logical_type& keyed, std::s
 }
 
 } // namespace
+
+bool lists_values(std::string_view function) {
+  return function == "LISTAGG" || function == "ARRAY_AGG" || function == "COLLECT" ||
+         function == "PERCENTILE";
+}
 
 status check_mini_batch(const std::string& where, const mini_batch_spec& spec) {
   if (spec.rows_max < 0 || spec.latency_ms < 0 || (spec.is_on() && spec.latency_ms == 0))

@@ -68,7 +68,7 @@ status check_value(const std::string& where, const match_spec& spec, const patte
   auto made = expression_program::compile(in, {}, value.arguments, {spec.time_zone});
   if (!made)
     return error(made.error().code, where + ": " + made.error().message);
-  if (value.function == "LISTAGG" || value.function == "ARRAY_AGG" || value.function == "COLLECT")
+  if (lists_values(value.function))
     return invalid(where, "aggregate cannot be run over the rows of a match: " + value.function);
   return check_group_calls(where, {aggregate_call_of(value)}, argument_row_type(value),
                            logical_type::row({{"v", value.type, {}}}), 0);

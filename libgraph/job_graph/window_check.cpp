@@ -150,9 +150,7 @@ status check_over(const std::string& where, const over_spec& spec, const logical
       continue;
     }
     HEADRACE_CHECK(check_group_calls(where, {call}, in, logical_type::row({{"c", result, {}}}), 0));
-    const bool is_listed =
-        call.function == "LISTAGG" || call.function == "ARRAY_AGG" || call.function == "COLLECT";
-    if (call.is_distinct || call.filter != -1 || is_listed)
+    if (call.is_distinct || call.filter != -1 || lists_values(call.function))
       return invalid(where, "no OVER with DISTINCT, FILTER or " + call.function);
   }
   return {};

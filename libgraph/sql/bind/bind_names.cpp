@@ -34,6 +34,19 @@ bound_expression row_without_null(std::vector<bound_expression> values, source_s
   return call("CASE", std::move(parts), type);
 }
 
+/// The values as bytes, equal where these are; NULL when one of them is. COUNT(DISTINCT …) of
+/// several counts them.
+bound_expression row_key(std::vector<bound_expression> values, source_span at) {
+  bool may_be_null = false;
+  for (const auto& each : values)
+    may_be_null |= each.type.is_nullable();
+  bound_call made;
+  made.function = "$KEY";
+  made.arguments = std::move(values);
+  const auto type = logical_type::bytes();
+  return {std::move(made), may_be_null ? type : type.not_null(), at};
+}
+
 std::string with_nearest(std::string message, std::string_view wanted,
                          const std::vector<std::string_view>& candidates) {
   if (const auto nearest = nearest_name(wanted, candidates); !nearest.empty())
@@ -436,11 +449,9 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
   is_in_aggregate_ = was_in_aggregate;
   if (!is_sound)
     return std::nullopt;
-  if (function == "COUNT" && arguments.size() > 1 && from.is_distinct)
-    return fail(diagnostic_kind::unsupported,
-                "COUNT(DISTINCT …) takes one value: make one text of several, by CONCAT_WS", at);
   if (function == "COUNT" && arguments.size() > 1)
-    arguments = {row_without_null(std::move(arguments), at)};
+    arguments = {from.is_distinct ? row_key(std::move(arguments), at)
+                                  : row_without_null(std::move(arguments), at)};
   auto out = apply(ways, from, std::move(arguments), at);
   if (out && filter)
     std::get<bound_call>(out->node).filter = std::move(*filter);
@@ -472,6 +483,37 @@ logical_type expression_binder::type_by_constants(std::string_view function,
     }
   }
   return type;
+}
+
+/// Numbers as they are computed with; percentages are parts of 1, and there.
+bool expression_binder::fit_percentile(std::vector<bound_expression>& arguments) {
+  const auto is_part = [](const bound_expression& each) {
+    const auto* constant = std::get_if<bound_constant>(&each.node);
+    if (constant == nullptr)
+      return true;
+    const auto value = constant->text ? graph::parse_double(*constant->text) : std::nullopt;
+    return value && *value >= 0 && *value <= 1;
+  };
+  const auto& given = arguments[1];
+  bool is_fit = is_part(given) && !given.type.is_nullable();
+  const bool is_array = given.type.root() == type_root::array;
+  if (is_array) {
+    is_fit &= is_numeric(given.type.child(0).root()) && !given.type.child(0).is_nullable();
+    if (const auto* call = std::get_if<bound_call>(&given.node))
+      is_fit &= std::all_of(call->arguments.begin(), call->arguments.end(), is_part);
+  }
+  if (!is_fit) {
+    fail(diagnostic_kind::type_mismatch,
+         "percentage of PERCENTILE is a number from 0 to 1 that is NOT NULL, or an ARRAY of them",
+         given.at);
+    return false;
+  }
+  const auto real = logical_type::float64();
+  arguments[0] = cast_to(std::move(arguments[0]), real);
+  arguments[1] = cast_to(std::move(arguments[1]), is_array ? logical_type::array(real) : real);
+  if (arguments.size() > 2)
+    arguments[2] = cast_to(std::move(arguments[2]), logical_type::bigint());
+  return true;
 }
 
 /// Takes the first way that fits; else says why the nearest one does not.
@@ -516,6 +558,8 @@ std::optional<bound_expression> expression_binder::apply(std::span<const functio
       continue;
     }
     *type = type_by_constants(function, *type, arguments);
+    if (function == "PERCENTILE" && !fit_percentile(arguments))
+      return std::nullopt;
     const auto is_null = [](const logical_type& each) { return each.is_nullable(); };
     bool is_nullable = way.nulls == null_rule::always;
     if (way.nulls == null_rule::any)

@@ -22,6 +22,7 @@ maybe_type first(types given) { return given[0]; }
 maybe_type second(types given) { return given[1]; }
 maybe_type common(types given) { return common_type(given); }
 maybe_type common_behind_first(types given) { return common_type(given.subspan(1)); }
+maybe_type reals(types) { return logical_type::array(logical_type::float64()); }
 maybe_type texts(types) { return logical_type::array(logical_type::string()); }
 maybe_type text_map(types) {
   return logical_type::map(logical_type::string(), logical_type::string());
@@ -217,6 +218,8 @@ constexpr std::array functions{
     function_signature{"NULLIF", "xx", first, always, scalar},
     function_signature{"OVERLAY", "ssi|i", text, any, scalar},
     function_signature{"PARSE_URL", "ss|s", text, always, scalar},
+    function_signature{"PERCENTILE", "na|i", reals, always, aggregate},
+    function_signature{"PERCENTILE", "nn|i", float64, always, aggregate},
     function_signature{"PERCENT_RANK", "", float64, never, ranking},
     function_signature{"PI", "", float64, never, scalar},
     function_signature{"POSITION", "ss|i", integer, any, scalar},

@@ -1,3 +1,4 @@
+#include "libgraph/job_graph/correlate_check.hpp"
 #include "libgraph/sql/optimize/optimizer.hpp"
 #include "libgraph/sql/plan/conditions.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
@@ -45,18 +46,63 @@ bound_expression constant(const char* text) {
   return {bound_constant{text, std::nullopt}, logical_type::boolean().not_null(), {}};
 }
 
-bound_expression compared(std::size_t column, const char* sign) {
+bound_expression number(std::size_t column) {
+  return {bound_column{column}, logical_type::bigint().not_null(), {}};
+}
+
+bound_expression called(const char* function, bound_expression left, bound_expression right,
+                        logical_type type) {
   bound_call out;
-  out.function = sign;
-  out.arguments.push_back({bound_column{column}, logical_type::bigint().not_null(), {}});
-  out.arguments.push_back(
-      {bound_constant{"0", std::nullopt}, logical_type::bigint().not_null(), {}});
-  return {std::move(out), logical_type::boolean().not_null(), {}};
+  out.function = function;
+  out.arguments.push_back(std::move(left));
+  out.arguments.push_back(std::move(right));
+  return {std::move(out), std::move(type), {}};
+}
+
+bound_expression compared(std::size_t column, const char* sign) {
+  return called(sign, number(column),
+                {bound_constant{"0", std::nullopt}, logical_type::bigint().not_null(), {}},
+                logical_type::boolean().not_null());
+}
+
+/// INTERSECT ALL and EXCEPT ALL: of distinct rows and their two counts, each as often as it is in
+/// both inputs, or more often in the first one.
+plan_node repeated(plan_node rows, set_operator kind, const plan_node& whole) {
+  const auto width = whole.columns.size();
+  const auto count = logical_type::bigint().not_null();
+  const bool is_both = kind == set_operator::intersect;
+  rows = filtered(std::move(rows), is_both ? *all_of([&] {
+                    conditions both;
+                    both.push_back(compared(width, ">"));
+                    both.push_back(compared(width + 1, ">"));
+                    return both;
+                  }())
+                                           : called(">", number(width), number(width + 1),
+                                                    logical_type::boolean().not_null()));
+  auto items = identity_items(rows.columns);
+  items.resize(width);
+  items.push_back(called(is_both ? "LEAST" : "-", number(width), number(width + 1), count));
+  auto names = names_of(whole.columns);
+  names.emplace_back("$times");
+  rows = projected(std::move(rows), std::move(items), std::move(names));
+  correlate_node repeat;
+  repeat.function = graph::repeat_function;
+  repeat.arguments.push_back(number(width));
+  repeat.rows = logical_type::row({}).not_null();
+  plan_node out;
+  out.at = whole.at;
+  for (std::size_t i = 0; i < width; ++i) {
+    repeat.passed.push_back(i);
+    out.columns.push_back(rows.columns[i]);
+  }
+  out.node = std::move(repeat);
+  out.inputs.push_back(std::move(rows));
+  return out;
 }
 
 /// INTERSECT and EXCEPT by counts: how often a row is in the first input, and in the other.
 plan_node by_counts(plan_node plan) {
-  const auto kind = std::get<set_node>(plan.node).kind;
+  const auto [kind, is_all] = std::get<set_node>(plan.node);
   const auto width = plan.columns.size();
   std::vector<plan_node> inputs;
   for (std::size_t i = 0; i < 2; ++i) {
@@ -81,6 +127,8 @@ plan_node by_counts(plan_node plan) {
   }
   auto rows =
       grouped(union_of(std::move(inputs), std::move(columns), plan.at), width, std::move(counts));
+  if (is_all)
+    return repeated(std::move(rows), kind, plan);
   conditions both;
   both.push_back(compared(width, ">"));
   both.push_back(compared(width + 1, kind == set_operator::intersect ? ">" : "="));
@@ -96,7 +144,7 @@ plan_node expand_sets(plan_node plan) {
   for (auto& each : plan.inputs)
     each = expand_sets(std::move(each));
   const auto* set = std::get_if<set_node>(&plan.node);
-  if (set == nullptr || set->is_all)
+  if (set == nullptr || (set->is_all && set->kind == set_operator::union_))
     return plan;
   auto columns = plan.columns;
   if (set->kind == set_operator::union_) {

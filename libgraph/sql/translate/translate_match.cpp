@@ -1,3 +1,4 @@
+#include "libgraph/job_graph/aggregation_check.hpp"
 #include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 
@@ -27,8 +28,7 @@ std::int32_t variable_of(const std::optional<std::size_t>& from) {
 
 std::optional<graph::pattern_value> job_translator::value_of(const pattern_value& from,
                                                              source_span at) {
-  if (from.function == "LISTAGG" || from.function == "ARRAY_AGG" || from.function == "COLLECT" ||
-      from.function.starts_with("JSON_"))
+  if (graph::lists_values(from.function) || from.function.starts_with("JSON_"))
     return not_yet(from.function + " over the rows of a match", at);
   graph::pattern_value out;
   out.what = static_cast<graph::pattern_value::kind>(from.what);

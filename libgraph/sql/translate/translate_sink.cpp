@@ -117,8 +117,10 @@ bool job_translator::add_shown(const plan_node& plan) {
   shown.columns = first_numbers(rows->columns.size());
   for (const auto& each : plan.columns)
     shown.names.push_back(each.name);
+  // Rows of input without end are shown as they come: what is to be done of them the job does.
+  const bool is_done_by_job = !ends(*rows);
   if (const auto* calc = std::get_if<calc_node>(&rows->node);
-      calc != nullptr && !calc->condition &&
+      calc != nullptr && !calc->condition && !is_done_by_job &&
       std::holds_alternative<sort_node>(rows->inputs[0].node)) {
     const bool is_choice =
         std::all_of(calc->items.begin(), calc->items.end(), [](const bound_expression& each) {
@@ -131,7 +133,7 @@ bool job_translator::add_shown(const plan_node& plan) {
       rows = &rows->inputs[0];
     }
   }
-  if (const auto* sort = std::get_if<sort_node>(&rows->node)) {
+  if (const auto* sort = std::get_if<sort_node>(&rows->node); sort != nullptr && !is_done_by_job) {
     shown.order = sort->keys;
     shown.limit = sort->limit;
     shown.offset = sort->offset;
@@ -140,6 +142,8 @@ bool job_translator::add_shown(const plan_node& plan) {
   const auto below = visit(*rows);
   if (!below)
     return false;
+  if (is_unsteady(*rows))
+    shown.key = find_upsert_key(*rows);
   graph::sink_spec spec;
   spec.connector.name = "collect";
   add("select", std::move(spec), {*below}, rows->row_type());
@@ -148,5 +152,3 @@ bool job_translator::add_shown(const plan_node& plan) {
 }
 
 } // namespace headrace::sql
-  if (is_unsteady(*rows))
-    shown.key = find_upsert_key(*rows);

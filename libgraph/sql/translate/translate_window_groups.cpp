@@ -1,3 +1,4 @@
+#include "libgraph/job_graph/aggregation_check.hpp"
 #include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 
@@ -9,8 +10,7 @@ namespace {
 
 /// Whether a call needs more of a group than a few words.
 bool needs_states(const graph::group_aggregate_call& call, const logical_type& input) {
-  if (call.is_distinct || call.function == "LISTAGG" || call.function == "ARRAY_AGG" ||
-      call.function == "COLLECT" || !call.definition.empty())
+  if (call.is_distinct || graph::lists_values(call.function) || !call.definition.empty())
     return true;
   if (call.arguments.empty())
     return false;

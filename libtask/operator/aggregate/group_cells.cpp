@@ -3,6 +3,7 @@
 #include "libtask/operator/aggregate/cell_bytes.hpp"
 #include "libgraph/data/fixed_width.hpp"
 #include "libgraph/expression/kernel/decimal.hpp"
+#include "libgraph/job_graph/aggregation_check.hpp"
 #include "libgraph/kernel/compare.hpp"
 #include "libactors/base/assert.hpp"
 
@@ -34,7 +35,7 @@ bool group_cells::holds(const graph::group_aggregate_call& call, const logical_t
     const auto& type = input.child(static_cast<std::size_t>(call.arguments[0]));
     return !input_retracts && type.physical() != physical_type::string && type.width_bytes() > 0;
   }
-  return function != "LISTAGG" && function != "ARRAY_AGG" && function != "COLLECT";
+  return !graph::lists_values(function);
 }
 
 std::size_t group_cells::add(const graph::group_aggregate_call& call, const logical_type& input,

@@ -1,5 +1,6 @@
 #include "libtask/operator/aggregate/group_values.hpp"
 
+#include "libtask/operator/aggregate/percentile_value.hpp"
 #include "libtask/operator/aggregate/user_value.hpp"
 #include "libgraph/data/fixed_width.hpp"
 #include "libgraph/kernel/compare.hpp"
@@ -386,6 +387,8 @@ std::unique_ptr<group_value> make_group_value(const graph::group_aggregate_call&
                                               const std::string& name, std::int64_t ttl_ms) {
   if (!call.definition.empty())
     return make_user_value(call, states, name, ttl_ms);
+  if (call.function == "PERCENTILE")
+    return make_percentile_value(call, input, states, name, ttl_ms);
   const auto& type = input.child(static_cast<std::size_t>(call.arguments[0]));
   if (call.function == "MIN" || call.function == "MAX")
     return std::make_unique<extreme_value>(call, type, input_retracts, states, name, ttl_ms);

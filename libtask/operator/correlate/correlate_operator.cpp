@@ -1,9 +1,11 @@
 #include "libtask/operator/correlate/correlate_operator.hpp"
 
+#include "libtask/operator/correlate/repeat_rows.hpp"
 #include "libtask/operator/correlate/unnest_rows.hpp"
 #include "libtask/operator/correlate/user_rows.hpp"
 #include "libgraph/data/gather.hpp"
 #include "libgraph/expression/program.hpp"
+#include "libgraph/job_graph/correlate_check.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -103,7 +105,9 @@ result<std::unique_ptr<stream_operator>> make_correlate_operator(const graph::op
   for (std::size_t i = 0; i < spec.fields.size(); ++i)
     types.push_back(node.output_type.child(spec.passed.size() + i));
   std::unique_ptr<table_rows> function;
-  if (spec.definition.empty()) {
+  if (spec.function == graph::repeat_function && spec.definition.empty()) {
+    function = make_repeat_rows();
+  } else if (spec.definition.empty()) {
     function = make_unnest_rows(spec, std::move(types));
   } else {
     HEADRACE_TRY(function, make_user_rows(spec, std::move(types)));

@@ -80,6 +80,7 @@ public:
     REQUIRE(findings.empty());
     REQUIRE(made);
     warnings = made->warnings;
+    shown = made->shown;
     auto job = graph::build_job_graph(made->program, 4);
     CAPTURE(job ? std::string() : job.error().message);
     REQUIRE(job);
@@ -107,6 +108,7 @@ public:
   std::vector<graph::operator_node> nodes;
   std::vector<std::int32_t> parallelism;
   std::vector<std::string> warnings;
+  std::optional<shown_rows> shown;
 };
 
 constexpr auto gathers = "SET table.exec.mini-batch.enabled = true;"
@@ -117,6 +119,30 @@ constexpr auto two_phase = "SET table.optimizer.agg-phase-strategy = TWO_PHASE";
 } // namespace
 
 TEST_SUITE("graph/sql/translate/job_translator") {
+
+TEST_CASE("LIMIT of rows that are shown is the job's where input does not end") {
+  testing_session session;
+
+  const translated bounded(session, "SELECT a FROM t ORDER BY b DESC LIMIT 3");
+  CHECK(bounded.all<graph::rank_spec>().empty());
+  REQUIRE(bounded.shown);
+  CHECK(bounded.shown->limit == 3);
+
+  const auto unbounded = graph::boundedness::unbounded;
+  const translated first(session, "SELECT a FROM t LIMIT 3 OFFSET 1", unbounded);
+  REQUIRE(first.all<graph::rank_spec>().size() == 1);
+  CHECK(first.all<graph::rank_spec>()[0].order.empty());
+  CHECK(first.all<graph::rank_spec>()[0].first == 2);
+  CHECK(first.all<graph::rank_spec>()[0].last == 4);
+  REQUIRE(first.shown);
+  CHECK_FALSE(first.shown->limit);
+  CHECK(first.shown->offset == 0);
+
+  const translated top(session, "SELECT a FROM t ORDER BY b DESC LIMIT 3", unbounded);
+  REQUIRE(top.all<graph::rank_spec>().size() == 1);
+  CHECK(top.all<graph::rank_spec>()[0].order.size() == 1);
+  CHECK(top.shown->order.empty());
+}
 
 TEST_CASE("an aggregate in two phases has a local one before the exchange") {
   testing_session session;
