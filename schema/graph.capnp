@@ -120,6 +120,7 @@ struct TimedJoinSpec {
   rightTime @3 :Int32;
   leastMs @4 :Int64;
   mostMs @5 :Int64;
+  isByVersion @6 :Bool;
 }
 # Joins rows with those of a table.
 struct LookupJoinSpec {

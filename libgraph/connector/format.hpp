@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headrace::graph {
 
@@ -19,11 +20,19 @@ enum class malformed_policy : std::uint8_t {
 /// Options of a connector or format by key. Each connector declares what it knows.
 using option_map = std::map<std::string, std::string>;
 
+/// A record that was left out: where it lies in the bytes of a decode call, and why.
+struct left_out_record {
+  std::size_t begin = 0;
+  std::size_t size = 0; ///< without the line break behind it
+  std::string reason;
+};
+
 /// Where the bytes of a decode call come from, for errors.
 struct decode_origin {
   std::string file;
-  std::uint64_t offset = 0; ///< of the first byte, in the file
-  std::uint64_t line = 0;   ///< of the first byte, from 1; 0: unknown
+  std::uint64_t offset = 0;                         ///< of the first byte, in the file
+  std::uint64_t line = 0;                           ///< of the first byte, from 1; 0: unknown
+  std::vector<left_out_record>* left_out = nullptr; ///< gets those that are skipped; null: nobody
 };
 
 /// How far a decode call came.

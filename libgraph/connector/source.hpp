@@ -77,7 +77,12 @@ struct fetched {
   bool split_finished = false;       ///< the split ends behind `rows`
   std::chrono::milliseconds wait{0}; ///< nothing there now: fetch again after this
   std::uint64_t skipped_records = 0; ///< malformed ones left out by option
+  record_batch left_out{};           ///< of these what there was, as `dead_letter_type`; or empty
 };
+
+/// What is kept of a malformed record: its bytes, why it is none, and where it was: a file, and the
+/// offset of its first byte there.
+row_type_ptr dead_letter_type();
 
 /// Reads splits, one step at a time. Calls come one after the other, but on executor threads: may
 /// block in `fetch`, for at most some 100 ms.

@@ -156,6 +156,8 @@ struct spec_hasher {
   void operator()(const timed_join_spec& spec) {
     (*this)(spec.join);
     out.put(static_cast<std::uint8_t>(spec.is_by_window));
+    if (spec.is_by_version) // jobs without one keep their hash
+      out.put(static_cast<std::uint8_t>(spec.is_by_version));
     out.put(spec.left_time);
     out.put(spec.right_time);
     out.put(spec.least_ms);

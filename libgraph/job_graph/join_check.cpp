@@ -94,12 +94,16 @@ status check_join(const std::string& where, const join_spec& spec, const logical
 status check_timed_join(const std::string& where, const timed_join_spec& spec,
                         const logical_type& left, const logical_type& right) {
   const auto& join = spec.join;
-  if (join.left.retracts || join.right.retracts || join.left.state_ttl_ms != 0 ||
+  const bool retracts = join.left.retracts || join.right.retracts;
+  if ((retracts && !spec.is_by_version) || join.left.state_ttl_ms != 0 ||
       join.right.state_ttl_ms != 0)
     return error(errc::invalid_graph, where + ": rows of a join by time only come");
   if (!is_time(left.child(static_cast<std::size_t>(spec.left_time))) ||
       !is_time(right.child(static_cast<std::size_t>(spec.right_time))))
     return mismatch(where, "a join by time has timestamps of up to 3 digits for times");
+  const bool is_plain = join.kind == join_kind::inner || join.kind == join_kind::left;
+  if (spec.is_by_version && (spec.is_by_window || !is_plain))
+    return error(errc::invalid_graph, where + ": a join with versions is an inner or a left join");
   const bool is_left_alone = join.kind == join_kind::semi || join.kind == join_kind::anti;
   if (spec.least_ms > spec.most_ms || (!spec.is_by_window && is_left_alone))
     return error(errc::invalid_graph, where + ": bounds of a join by distance are in order, and "

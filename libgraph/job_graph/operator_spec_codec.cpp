@@ -144,6 +144,7 @@ struct spec_writer {
     auto to = out.initTimedJoin();
     put(spec.join, to.initJoin());
     to.setIsByWindow(spec.is_by_window);
+    to.setIsByVersion(spec.is_by_version);
     to.setLeftTime(spec.left_time);
     to.setRightTime(spec.right_time);
     to.setLeastMs(spec.least_ms);
@@ -353,6 +354,7 @@ result<operator_spec> timed_join_of(schema::TimedJoinSpec::Reader in) {
   timed_join_spec spec;
   HEADRACE_TRY(spec.join, join_of(in.getJoin()));
   spec.is_by_window = in.getIsByWindow();
+  spec.is_by_version = in.getIsByVersion();
   spec.left_time = in.getLeftTime();
   spec.right_time = in.getRightTime();
   spec.least_ms = in.getLeastMs();

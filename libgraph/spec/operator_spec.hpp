@@ -313,11 +313,15 @@ struct join_spec {
   mini_batch_spec mini_batch{};
   friend bool operator==(const join_spec&, const join_spec&) = default;
 };
-/// A join of rows that only come, whose times say when they can match no more and are dropped: by
-/// windows (of equal ends, joined when the watermark passes them) or by a distance.
+/// A join of rows whose times say when they can match no more and are dropped: by windows (of equal
+/// ends, joined when the watermark passes them), by a distance, or of left rows with the version
+/// that right ones had at their time. But for the last, rows only come.
 struct timed_join_spec {
-  join_spec join;               ///< nothing is taken back, and no time to live
-  bool is_by_window = false;    ///< else by the distance; semi and anti joins are by windows
+  join_spec join;            ///< no time to live
+  bool is_by_window = false; ///< else by the distance; semi and anti joins are by windows
+  /// Right rows are versions of what their key names, from their time on: -U are passed over, -D
+  /// end it. Inner or left; kinds of left rows stay.
+  bool is_by_version = false;
   std::int32_t left_time = -1;  ///< TIMESTAMP column: of a window its end
   std::int32_t right_time = -1; ///< likewise
   /// By distance: right time less left time lies in these bounds, both included.

@@ -8,6 +8,7 @@
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
+#include <set>
 
 // Queries, INSERT, EXPLAIN and the session's own state. The others stand in session_tables.cpp and
 // session_show.cpp.
@@ -109,10 +110,23 @@ sql_session::maybe sql_session::run_node(const insert& from) {
 }
 
 sql_session::maybe sql_session::run_node(const statement_set& from) {
-  std::vector<plan_node> sinks;
-  for (const auto& each : from.inserts)
-    if (auto plan = query_planner(catalog_, *findings_).plan(each))
-      sinks.push_back(std::move(*plan));
+  const auto plan_all = [&](std::set<graph::object_path>& late, std::vector<diagnostic>& findings) {
+    std::vector<plan_node> out;
+    for (const auto& each : from.inserts) {
+      query_planner planner(catalog_, findings);
+      planner.keep_late(late);
+      if (auto plan = planner.plan(each))
+        out.push_back(std::move(*plan));
+      late.insert(planner.late_views().begin(), planner.late_views().end());
+    }
+    return out;
+  };
+  std::set<graph::object_path> late;
+  std::vector<diagnostic> told;
+  auto sinks = plan_all(late, told);
+  if (!late.empty() && told.empty()) // once more: windows whose late rows one reads give them
+    sinks = plan_all(late, told);
+  findings_->insert(findings_->end(), told.begin(), told.end());
   if (sinks.size() != from.inserts.size())
     return std::nullopt;
   if (sinks.empty())

@@ -33,6 +33,10 @@ graph::row_type_ptr line_type(const logical_type& data) {
           .not_null());
 }
 
+std::string bad_operation(std::string_view found) {
+  return "field `op` wants +I, -U, +U or -D, found " + excerpt(found);
+}
+
 /// Reads lines as rows of `op` and `data`, and takes these apart.
 class changelog_json_decoder final : public graph::decoder {
 public:
@@ -52,6 +56,8 @@ public:
       append(rows, out);
       return done;
     }
+    if (origin.left_out != nullptr)
+      origin.left_out->clear(); // they are found once more
     return decode_one_by_one(input, last, origin, wanted, owner, out);
   }
 
@@ -88,17 +94,22 @@ private:
       auto here = origin;
       here.offset += done.bytes;
       here.line += origin.line == 0 ? 0 : done.lines;
+      const auto known = origin.left_out == nullptr ? 0 : origin.left_out->size();
       HEADRACE_TRY(const auto one,
                    lines_->decode(input.substr(done.bytes), last, here, 1, owner, read_));
+      if (origin.left_out != nullptr)
+        for (auto i_left = known; i_left < origin.left_out->size(); ++i_left)
+          (*origin.left_out)[i_left].begin += done.bytes;
       const auto rows = read_.finish();
       if (read_kinds(rows)) {
         append(rows, out);
       } else if (on_malformed_ == graph::malformed_policy::fail) {
         return malformed_record(origin, {done.bytes, done.lines, 1},
-                                "field `op` wants +I, -U, +U or -D, found " +
-                                    excerpt(rows.at(0).string_at(0)));
+                                bad_operation(rows.at(0).string_at(0)));
       } else {
         ++done.skipped;
+        note_malformed(origin, input, done.bytes, done.bytes + one.bytes,
+                       bad_operation(rows.at(0).string_at(0)));
       }
       done.bytes += one.bytes;
       done.lines += one.lines;

@@ -66,6 +66,7 @@ result<graph::decoded> csv_decoder::decode(byte_view input, bool last,
       if (!in.skip_record())
         return done;
       ++done.skipped;
+      note_malformed(origin, input, done.bytes, header + in.at(), fault_.reason);
       break;
     }
     }

@@ -16,6 +16,15 @@ error malformed_record(const graph::decode_origin& origin, const record_place& p
   return {errc::malformed_record, "malformed record: " + where + ": " + reason};
 }
 
+void note_malformed(const graph::decode_origin& origin, byte_view input, std::size_t begin,
+                    std::size_t end, const std::string& reason) {
+  if (origin.left_out == nullptr)
+    return;
+  while (end > begin && (input[end - 1] == '\n' || input[end - 1] == '\r'))
+    --end;
+  origin.left_out->push_back({begin, end - begin, reason});
+}
+
 status check_produced(const graph::logical_type& record, const graph::logical_type& produced,
                       bool within_rows) {
   for (const auto& field : produced.fields()) {

@@ -32,6 +32,11 @@ struct record_place {
 error malformed_record(const graph::decode_origin& origin, const record_place& place,
                        const std::string& reason);
 
+/// Notes a record that is skipped, for who wants to know: the bytes from `begin` to `end` of the
+/// decoded input.
+void note_malformed(const graph::decode_origin& origin, byte_view input, std::size_t begin,
+                    std::size_t end, const std::string& reason);
+
 /// Tells which field of `produced` is none of `record`. @errors type_mismatch
 /// @param within_rows  a field that is a row may have some of its fields only
 status check_produced(const graph::logical_type& record, const graph::logical_type& produced,

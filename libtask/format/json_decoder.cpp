@@ -128,6 +128,7 @@ result<decoded> json_decoder::decode(byte_view input, bool last, const decode_or
         if (options_.on_malformed == graph::malformed_policy::fail)
           return malformed_record(origin, {done.bytes, done.lines, fault_at_ + 1}, reason_);
         ++done.skipped;
+        note_malformed(origin, input, done.bytes, end, reason_);
       }
     }
     done.lines += has_break ? 1 : 0;

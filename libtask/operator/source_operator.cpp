@@ -25,6 +25,10 @@ byte_string encode_split(const std::string& id, const byte_string& state) {
   return out;
 }
 
+std::size_t bytes_of(const graph::fetched& piece) {
+  return piece.rows.retained_bytes() + piece.left_out.retained_bytes();
+}
+
 result<graph::source_split> decode_split(byte_view stored) {
   byte_reader reader(stored);
   HEADRACE_TRY(const auto id, reader.get_bytes());
@@ -50,9 +54,9 @@ struct source_operator::fetch_outcome {
 source_operator::source_operator(const graph::operator_node& node, const operator_context& context,
                                  std::unique_ptr<graph::source> source,
                                  std::unique_ptr<graph::timestamp_assigner> assigner)
-    : id_(node.id), name_(node.name), context_(context), source_(std::move(source)),
-      stamper_(std::get<graph::source_spec>(node.spec).watermarks, std::move(assigner),
-               context.memory),
+    : id_(node.id), name_(node.name), context_(context), gives_left_out_(!node.side_types.empty()),
+      source_(std::move(source)), stamper_(std::get<graph::source_spec>(node.spec).watermarks,
+                                           std::move(assigner), context.memory),
       watermarks_(std::get<graph::source_spec>(node.spec).watermarks),
       reader_(std::make_shared<reader_cell>()) {
   reader_->code = context.code;
@@ -164,7 +168,7 @@ void source_operator::fetch_pieces(graph::split_reader& reader, const headrace::
       return;
     }
     auto& piece = into.pieces.emplace_back(std::move(**fetched));
-    const auto piece_bytes = piece.rows.retained_bytes();
+    const auto piece_bytes = bytes_of(piece);
     bytes += piece_bytes;
     const bool is_full =
         piece.rows.size() >= budget.rows_max / 2 || piece_bytes >= budget.bytes_max / 2;
@@ -183,7 +187,7 @@ status source_operator::take(fetch_outcome outcome) {
       --reading_;
     const auto wait = piece.wait;
     if (!piece.rows.is_empty() || piece.split_finished || !piece.state_after.empty()) {
-      queue_bytes_ += piece.rows.retained_bytes();
+      queue_bytes_ += bytes_of(piece);
       queue_.push_back(std::move(piece));
     }
     if (wait.count() > 0) {
@@ -225,8 +229,10 @@ result<drain_result> source_operator::drain(operator_output& out, const drain_bu
   if (!queue_.empty()) {
     auto piece = std::move(queue_.front());
     queue_.pop_front();
-    queue_bytes_ -= piece.rows.retained_bytes();
+    queue_bytes_ -= bytes_of(piece);
     fetch();
+    if (gives_left_out_)
+      out.emit_side(0, std::move(piece.left_out));
     HEADRACE_CHECK(emit_rows(piece, out));
     if (piece.split_finished) {
       splits_.erase(piece.split_id);

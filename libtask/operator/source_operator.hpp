@@ -20,6 +20,9 @@ namespace headrace::task {
 ///     coordinator ─ splits ─▶ reader ─ fetch (executor) ─▶ queue ─ drain ─▶ rows, watermarks
 ///                 ◀ request ─ when it has no split left
 ///
+/// Malformed records that the reader tells of leave by side output 0, when the graph has one, with
+/// the rows around them: a snapshot holds both or none.
+///
 /// Lives on the subtask's mailbox; see stream_operator.
 class source_operator final : public stream_operator {
 public:
@@ -57,6 +60,7 @@ private:
   operator_id id_;
   std::string name_;
   operator_context context_;
+  bool gives_left_out_; ///< malformed records, as side output 0
   std::unique_ptr<graph::source> source_;
   event_time_stamper stamper_;
   split_watermarks watermarks_;

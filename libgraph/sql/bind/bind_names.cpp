@@ -47,6 +47,17 @@ bound_expression row_key(std::vector<bound_expression> values, source_span at) {
   return {std::move(made), may_be_null ? type : type.not_null(), at};
 }
 
+/// Whether the constants of a number, or of an array of numbers, lie from 0 to 1.
+bool are_parts(const bound_expression& of) {
+  if (const auto* constant = std::get_if<bound_constant>(&of.node)) {
+    const auto value = constant->text ? graph::parse_double(*constant->text) : std::nullopt;
+    return value && *value >= 0 && *value <= 1;
+  }
+  const auto* call = std::get_if<bound_call>(&of.node);
+  const bool is_made = call != nullptr && (call->function == "CAST" || call->function == "ARRAY");
+  return !is_made || std::all_of(call->arguments.begin(), call->arguments.end(), are_parts);
+}
+
 std::string with_nearest(std::string message, std::string_view wanted,
                          const std::vector<std::string_view>& candidates) {
   if (const auto nearest = nearest_name(wanted, candidates); !nearest.empty())
@@ -487,22 +498,11 @@ logical_type expression_binder::type_by_constants(std::string_view function,
 
 /// Numbers as they are computed with; percentages are parts of 1, and there.
 bool expression_binder::fit_percentile(std::vector<bound_expression>& arguments) {
-  const auto is_part = [](const bound_expression& each) {
-    const auto* constant = std::get_if<bound_constant>(&each.node);
-    if (constant == nullptr)
-      return true;
-    const auto value = constant->text ? graph::parse_double(*constant->text) : std::nullopt;
-    return value && *value >= 0 && *value <= 1;
-  };
   const auto& given = arguments[1];
-  bool is_fit = is_part(given) && !given.type.is_nullable();
   const bool is_array = given.type.root() == type_root::array;
-  if (is_array) {
-    is_fit &= is_numeric(given.type.child(0).root()) && !given.type.child(0).is_nullable();
-    if (const auto* call = std::get_if<bound_call>(&given.node))
-      is_fit &= std::all_of(call->arguments.begin(), call->arguments.end(), is_part);
-  }
-  if (!is_fit) {
+  const auto& each = is_array ? given.type.child(0) : given.type;
+  if (given.type.is_nullable() || each.is_nullable() || !is_numeric(each.root()) ||
+      !are_parts(given)) {
     fail(diagnostic_kind::type_mismatch,
          "percentage of PERCENTILE is a number from 0 to 1 that is NOT NULL, or an ARRAY of them",
          given.at);

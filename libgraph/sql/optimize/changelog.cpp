@@ -48,6 +48,11 @@ void append_modes(const plan_node& plan, std::string_view& lines, std::string& o
 } // namespace
 
 const plan_node* find_updating(const plan_node& plan) {
+  if (std::holds_alternative<dead_letter_node>(plan.node) ||
+      std::holds_alternative<late_node>(plan.node))
+    return nullptr; // they only come
+  if (std::holds_alternative<version_join_node>(plan.node))
+    return find_updating(plan.inputs[0]); // versions change nothing that was given
   if (std::visit(update_maker(), plan.node))
     return &plan;
   for (const auto& each : plan.inputs)

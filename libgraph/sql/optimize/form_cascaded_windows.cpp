@@ -61,6 +61,7 @@ std::optional<plan_node> form(const plan_node& plan) {
   const bool is_hop = windows->shape.kind == window_function::hop;
   window_aggregate_node made;
   made.items = grouped.items;
+  made.late = grouped.late;
   made.shape.time_column = *end;
   made.shape.size_ms = is_hop ? windows->shape.slide_ms : windows->shape.size_ms;
   made.shape.offset_ms = windows->shape.offset_ms;

@@ -115,6 +115,8 @@ std::optional<plan_node> form_over_function(const plan_node& plan) {
     if (each.filter)
       each.filter = moved[*each.filter];
   }
+  for (const auto each : grouped.late)
+    made.late.push_back(moved[each]);
   const auto& time = below.columns[made.shape.time_column];
   items.push_back({bound_column{made.shape.time_column}, time.type, {}});
   names.push_back(time.name);
@@ -155,6 +157,7 @@ std::optional<plan_node> form_over_bounds(const plan_node& plan) {
   made.shape = *shape;
   made.shape.time_column = 0;
   made.items = grouped.items;
+  made.late = grouped.late;
   std::optional<std::size_t> start;
   std::optional<std::size_t> end;
   std::vector<bool> is_window_key(grouped.key_count, false);

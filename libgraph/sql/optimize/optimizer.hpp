@@ -62,6 +62,10 @@ plan_node form_timed_joins(plan_node plan);
 /// Columns that nobody reads are not computed, kept or decoded.
 plan_node prune_columns(plan_node plan);
 
+/// Whether the table's malformed records are rows, too, those of `dead_letter_node`: then all of a
+/// record is decoded.
+bool keeps_malformed(const scan_node& scan);
+
 /// Whether no call may give another value for the same arguments, as RAND and UUID do.
 bool is_deterministic(const bound_expression& in);
 

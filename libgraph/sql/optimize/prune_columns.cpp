@@ -75,6 +75,8 @@ public:
   node_pruner(plan_node& plan, column_set& wanted) : plan_(plan), wanted_(wanted) {}
 
   void operator()(scan_node& node) {
+    if (keeps_malformed(node)) // which records are none does not depend on the query
+      wanted_ = all_of(wanted_.size());
     need_one();
     node.fields = kept(std::move(node.fields), wanted_);
   }
@@ -129,6 +131,8 @@ public:
   void operator()(window_aggregate_node& node) {
     const auto fixed = node.keys.size() + node.properties.size();
     std::fill_n(wanted_.begin(), fixed, true);
+    if (!node.late.empty()) // one operator for all who read it
+      wanted_ = all_of(wanted_.size());
     node.items = kept(std::move(node.items),
                       {wanted_.begin() + static_cast<std::ptrdiff_t>(fixed), wanted_.end()});
     column_set below(plan_.inputs[0].columns.size(), false);
@@ -138,8 +142,12 @@ public:
       below[node.shape.time_column] = true;
     for (const auto each : node.keys)
       below[each] = true;
+    for (const auto each : node.late)
+      below[each] = true;
     add_items(node.items, below);
     const auto places = take_input(0, std::move(below));
+    for (auto& each : node.late)
+      each = places[each];
     if (node.carried)
       node.carried = carried_bounds{places[node.carried->start], places[node.carried->end]};
     else
@@ -218,6 +226,44 @@ public:
       each = places[each];
     for (auto& each : node.arguments)
       move_columns(each, places);
+  }
+  void operator()(late_node& /*node*/) {
+    wanted_ = all_of(wanted_.size());
+    take_input(0, all_of(plan_.inputs[0].columns.size()));
+  }
+  void operator()(version_join_node& node) {
+    const auto left = plan_.inputs[0].columns.size();
+    if (node.condition)
+      add_columns(*node.condition, wanted_);
+    for (const auto& each : node.keys) {
+      wanted_[each.left] = true;
+      wanted_[left + each.right] = true;
+    }
+    for (const auto each : node.primary_key.value_or(std::vector<std::size_t>()))
+      wanted_[left + each] = true;
+    wanted_[node.left_time] = true;
+    wanted_[left + node.right_time] = true;
+    const auto middle = wanted_.begin() + static_cast<std::ptrdiff_t>(left);
+    const column_set one(wanted_.begin(), middle);
+    const column_set other(middle, wanted_.end());
+    take_exactly(0, one);
+    take_exactly(1, other);
+    const auto left_places = places_of(one);
+    const auto right_places = places_of(other);
+    if (node.condition)
+      move_columns(*node.condition, places_of(wanted_));
+    for (auto& each : node.keys)
+      each = {left_places[each.left], right_places[each.right], each.is_null_safe};
+    node.left_time = left_places[node.left_time];
+    node.right_time = right_places[node.right_time];
+    if (node.primary_key)
+      for (auto& each : *node.primary_key)
+        each = right_places[each];
+  }
+  /// As other readers of the table have it, so that there is one source.
+  void operator()(dead_letter_node& /*node*/) {
+    wanted_ = all_of(wanted_.size());
+    take_input(0, all_of(plan_.inputs[0].columns.size()));
   }
   void operator()(set_node& node) {
     if (node.kind != set_operator::union_ || !node.is_all)
@@ -379,6 +425,11 @@ pruned prune(plan_node plan, column_set wanted) {
 }
 
 } // namespace
+
+bool keeps_malformed(const scan_node& scan) {
+  const auto found = scan.options.find("errors");
+  return found != scan.options.end() && found->second == "table";
+}
 
 plan_node prune_columns(plan_node plan) {
   auto wanted = all_of(plan.columns.size());

@@ -177,9 +177,10 @@ plan_node push_fields(plan_node plan) {
 plan_node narrow_rows(plan_node plan) {
   for (auto& each : plan.inputs)
     each = narrow_rows(std::move(each));
-  if (std::holds_alternative<calc_node>(plan.node) &&
-      std::holds_alternative<scan_node>(plan.inputs[0].node))
-    narrow(plan);
+  if (std::holds_alternative<calc_node>(plan.node))
+    if (const auto* scan = std::get_if<scan_node>(&plan.inputs[0].node);
+        scan != nullptr && !keeps_malformed(*scan))
+      narrow(plan);
   return plan;
 }
 

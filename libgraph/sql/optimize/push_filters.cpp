@@ -136,12 +136,18 @@ conditions push_into(plan_node& input, conditions parts) {
       set != nullptr && set->kind == set_operator::union_) {
     sort_out([](const auto&) { return true; });
   } else if (const auto* grouped = std::get_if<aggregate_node>(&input.node);
-             grouped != nullptr && grouped->key_count > 0) {
+             grouped != nullptr && grouped->key_count > 0 && grouped->late.empty()) {
     // Groups that nobody asks for are not kept.
     sort_out([&](const auto& each) { return is_within(each, 0, grouped->key_count); });
   } else if (std::holds_alternative<lookup_join_node>(input.node)) {
     const auto left = input.inputs[0].columns.size();
     sort_out([&](const auto& each) { return is_within(each, 0, left); });
+  } else if (std::holds_alternative<version_join_node>(input.node)) {
+    // A version that is filtered out would leave its place to the one before it.
+    const auto left = input.inputs[0].columns.size();
+    sort_out([&](const auto& each) { return is_within(each, 0, left); });
+    add_filter(input.inputs[0], std::move(moved));
+    return stay;
   } else if (const auto* correlated = std::get_if<correlate_node>(&input.node)) {
     // Of rows that nobody asks for nothing is made. Rules before have passed all columns on.
     sort_out([&](const auto& each) { return is_within(each, 0, correlated->passed.size()); });

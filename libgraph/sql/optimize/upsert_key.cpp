@@ -49,6 +49,9 @@ struct key_finder {
     }
     return find_upsert_key(plan.inputs[0]);
   }
+  maybe_key operator()(const version_join_node& /*at most one version a row*/) const {
+    return find_upsert_key(plan.inputs[0]);
+  }
   maybe_key operator()(const watermark_node& /*passes rows on*/) const {
     return find_upsert_key(plan.inputs[0]);
   }

@@ -242,6 +242,18 @@ private:
             (node.kind == join_type::left ? "LeftOuterJoin" : "InnerJoin") + "], select=[" +
             fields() + "])";
   }
+  void put(const version_join_node& node) {
+    out_ += std::string("TemporalJoin(joinType=[") +
+            (node.kind == join_type::left ? "LeftOuterJoin" : "InnerJoin") + "]";
+    put_keys(node.keys);
+    out_ += ", time=[" + (*inputs_)[0].columns[node.left_time].name + ", " +
+            (*inputs_)[1].columns[node.right_time].name + "]";
+    if (node.condition)
+      out_ += ", where=[" + to_string(*node.condition, names_of(*columns_)) + "]";
+    out_ += ", select=[" + fields() + "])";
+  }
+  void put(const late_node& /*node*/) { out_ += "LateRows(select=[" + fields() + "])"; }
+  void put(const dead_letter_node& /*node*/) { out_ += "DeadLetters(select=[" + fields() + "])"; }
   void put(const set_node& node) {
     static constexpr std::array words{string_view("Union"), string_view("Intersect"),
                                       string_view("Except")};

@@ -144,6 +144,8 @@ struct aggregate_node {
   std::vector<aggregate_item> items;
   std::optional<std::int64_t> ttl_ms = std::nullopt; ///< of a hint
   bool is_skewed = false;                            ///< a hint says that few keys have many rows
+  std::vector<std::size_t>
+      late{}; ///< of windows: columns of the input that late rows are given with
   friend bool operator==(const aggregate_node&, const aggregate_node&) = default;
 };
 
@@ -182,6 +184,7 @@ struct window_aggregate_node {
   std::vector<std::size_t> keys;         ///< columns of the input
   std::vector<window_property> properties;
   std::vector<aggregate_item> items;
+  std::vector<std::size_t> late{}; ///< columns of the input that `late_node` gives; empty: none
   friend bool operator==(const window_aggregate_node&, const window_aggregate_node&) = default;
 };
 
@@ -239,6 +242,19 @@ struct lookup_join_node {
   friend bool operator==(const lookup_join_node&, const lookup_join_node&) = default;
 };
 
+/// Each row of the first input with the version that the second one's row of its key had at its
+/// time: the first input's columns, then the second one's.
+struct version_join_node {
+  join_type kind = join_type::inner; ///< or left
+  std::vector<join_key> keys;
+  std::optional<bound_expression> condition; ///< over the node's columns
+  std::size_t left_time = 0;                 ///< of the first input
+  std::size_t right_time = 0;                ///< of the second one: from when on a version holds
+  /// What names a row of the second input, where its table says so; else its upsert key does.
+  std::optional<std::vector<std::size_t>> primary_key{};
+  friend bool operator==(const version_join_node&, const version_join_node&) = default;
+};
+
 /// Each row of the input with those that a table function makes of it: columns of the input, then
 /// of the function's rows.
 struct correlate_node {
@@ -267,6 +283,17 @@ struct sort_node {
   friend bool operator==(const sort_node&, const sort_node&) = default;
 };
 
+/// Of the input, which is a table, what its source left out: malformed records, as
+/// `graph::dead_letter_type` has them.
+struct dead_letter_node {
+  friend bool operator==(const dead_letter_node&, const dead_letter_node&) = default;
+};
+
+/// Of the input, which groups rows by windows, the rows that came when their window was over.
+struct late_node {
+  friend bool operator==(const late_node&, const late_node&) = default;
+};
+
 /// Rows into a table, or to the one who asked.
 struct sink_node {
   std::optional<graph::object_path> table; ///< none: collected
@@ -291,7 +318,8 @@ struct execution_traits {
 struct plan_node {
   std::variant<scan_node, values_node, watermark_node, calc_node, aggregate_node, window_node,
                window_aggregate_node, join_node, lookup_join_node, set_node, sort_node, sink_node,
-               over_node, rank_node, correlate_node, match_node>
+               over_node, rank_node, correlate_node, match_node, dead_letter_node,
+               version_join_node, late_node>
       node;
   std::vector<plan_node> inputs;
   std::vector<plan_column> columns;

@@ -1,9 +1,11 @@
+#include "libgraph/connector/source.hpp"
 #include "libgraph/sql/bind/interval_value.hpp"
 #include "libgraph/sql/parse/parser.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 // What stands in FROM: tables, views, sub-queries. Joins are in plan_join.cpp.
 namespace headrace::sql {
@@ -12,6 +14,51 @@ namespace {
 constexpr std::size_t view_depth_max = 50;
 /// What views and common tables come to in one statement, each counted where it is read.
 constexpr std::size_t operators_max = 20'000;
+
+/// Behind a table's name: its malformed records.
+constexpr std::string_view errors_suffix = "$errors";
+
+/// Behind a view's name: the rows that its windows drop, as they are over.
+constexpr std::string_view late_suffix = "$late";
+
+bool is_beside(const std::string& label, std::string_view suffix) {
+  return label.size() > suffix.size() && label.ends_with(suffix);
+}
+
+/// The aggregate that a query gives the groups of, perhaps computed further; null: there is none.
+plan_node* find_groups(plan_node& plan) {
+  auto* out = &plan;
+  while (std::holds_alternative<calc_node>(out->node))
+    out = &out->inputs[0];
+  return std::holds_alternative<aggregate_node>(out->node) ? out : nullptr;
+}
+
+/// Lets the aggregate of a query by windows keep the columns of rows that come too late: all that
+/// its window function is over. Nothing changes of a query that has no such aggregate.
+void keep_late_columns(plan_node& query) {
+  auto* groups = find_groups(query);
+  if (groups == nullptr)
+    return;
+  std::vector<plan_node*> calcs;
+  auto* below = &groups->inputs[0];
+  for (; std::holds_alternative<calc_node>(below->node); below = &below->inputs[0])
+    calcs.push_back(below);
+  const auto* windows = std::get_if<window_node>(&below->node);
+  if (windows == nullptr || windows->shape.is_processing_time)
+    return;
+  const auto columns = below->inputs[0].columns;
+  std::vector<std::size_t> places(columns.size());
+  std::iota(places.begin(), places.end(), std::size_t{0});
+  for (auto each = calcs.rbegin(); each != calcs.rend(); ++each) {
+    auto& items = std::get<calc_node>((*each)->node).items;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      items.push_back({bound_column{places[i]}, columns[i].type, {}});
+      (*each)->columns.push_back(columns[i]);
+      places[i] = items.size() - 1;
+    }
+  }
+  std::get<aggregate_node>(groups->node).late = std::move(places);
+}
 
 std::size_t count_operators(const plan_node& in) {
   std::size_t out = 1;
@@ -112,6 +159,10 @@ std::optional<query_planner::relation> query_planner::plan_named(const table_ref
         auto rows = put_in(each->plan, label, at);
         return rows ? std::optional(relation{*rows, scope_of(rows->columns, label)}) : std::nullopt;
       }
+  if (is_beside(label, errors_suffix) && !is_known(from.table))
+    return plan_dead_letters(from, at);
+  if (is_beside(label, late_suffix) && !is_known(from.table))
+    return plan_late(from, at);
   const auto found = find_relation(from.table);
   if (!found)
     return std::nullopt;
@@ -120,6 +171,80 @@ std::optional<query_planner::relation> query_planner::plan_named(const table_ref
     return std::nullopt;
   auto scope = scope_of(rows->columns, label);
   return relation{std::move(*rows), std::move(scope)};
+}
+
+std::optional<query_planner::relation> query_planner::plan_dead_letters(const table_reference& from,
+                                                                        source_span at) {
+  auto table = from.table;
+  auto& name = table.parts.back().text;
+  name.resize(name.size() - errors_suffix.size());
+  const auto found = find_relation(table);
+  if (!found)
+    return std::nullopt;
+  auto rows = plan_relation(*found, from.hints, at);
+  if (!rows)
+    return std::nullopt;
+  const auto* read = &*rows;
+  while (read->inputs.size() == 1)
+    read = &read->inputs[0];
+  const auto* scan = std::get_if<scan_node>(&read->node);
+  const auto errors = scan == nullptr ? std::string() : [&] {
+    const auto option = scan->options.find("errors");
+    return option == scan->options.end() ? std::string() : option->second;
+  }();
+  if (!std::holds_alternative<graph::table_definition>(found->definition) || errors != "table")
+    return fail(diagnostic_kind::invalid,
+                "no malformed records are kept of " + name +
+                    ": it is to be a table WITH ('errors' = 'table')",
+                at);
+  plan_node out;
+  out.at = at;
+  for (const auto& each : graph::dead_letter_type()->fields())
+    out.columns.push_back({each.name, each.type, time_kind::none, std::nullopt});
+  out.node = dead_letter_node{};
+  out.inputs.push_back(std::move(*rows));
+  auto scope = scope_of(out.columns, from.table.parts.back().text);
+  return relation{std::move(out), std::move(scope)};
+}
+
+std::optional<query_planner::relation> query_planner::plan_late(const table_reference& from,
+                                                                source_span at) {
+  auto name = from.table;
+  auto& label = name.parts.back().text;
+  label.resize(label.size() - late_suffix.size());
+  const auto found = find_relation(name);
+  if (!found)
+    return std::nullopt;
+  views_->late.insert(found->path);
+  views_->known.erase(found->path); // it may be known without
+  const auto* view = std::get_if<graph::view_definition>(&found->definition);
+  auto rows = view == nullptr ? std::nullopt : plan_view(found->path, *view, at);
+  if (view != nullptr && !rows)
+    return std::nullopt;
+  auto* groups = rows ? find_groups(*rows) : nullptr;
+  if (groups == nullptr || std::get<aggregate_node>(groups->node).late.empty())
+    return fail(diagnostic_kind::invalid,
+                "no rows are late for " + label +
+                    ": it is to be a view that groups rows by windows of event time",
+                at);
+  plan_node out;
+  out.at = at;
+  for (const auto each : std::get<aggregate_node>(groups->node).late) {
+    auto column = groups->inputs[0].columns[each];
+    column.time = time_kind::none;
+    column.window.reset();
+    out.columns.push_back(std::move(column));
+  }
+  out.node = late_node{};
+  auto below = std::move(*groups);
+  out.inputs.push_back(std::move(below));
+  auto scope = scope_of(out.columns, from.table.parts.back().text);
+  return relation{std::move(out), std::move(scope)};
+}
+
+bool query_planner::is_known(const qualified_name& name) {
+  std::vector<diagnostic> ignored;
+  return query_planner(catalog_, ignored).find_relation(name).has_value();
 }
 
 std::optional<plan_node> query_planner::plan_relation(const graph::named_relation& found,
@@ -190,6 +315,8 @@ query_planner::planned_view query_planner::plan_new_view(const graph::object_pat
             "tables of the view have other columns than when it was made: " + path.object};
   for (std::size_t i = 0; i < view.columns.size(); ++i)
     rows->columns[i].name = view.columns[i].name;
+  if (views_->late.contains(path))
+    keep_late_columns(*rows);
   return {std::move(rows), {}};
 }
 

@@ -44,7 +44,7 @@ std::string label_of(const table_expression& from) {
 std::optional<query_planner::relation> query_planner::plan_join(const join_table& from,
                                                                 source_span at) {
   if (from.right->system_time)
-    return plan_lookup_join(from, at);
+    return plan_temporal_join(from, at);
   if (is_correlated(*from.right))
     return plan_correlate(from, at);
   auto left = plan_table(*from.left);

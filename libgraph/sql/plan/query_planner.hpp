@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,11 @@ public:
 
   /// The rows of a query. Nothing after an error, which is among the findings.
   std::optional<plan_node> plan(const query& from) { return plan_query(from); }
+  /// Views whose late rows are read, by this statement or one that runs in the same job: their
+  /// windows give them. Those that this statement reads are added.
+  void keep_late(std::set<graph::object_path> of) { views_->late = std::move(of); }
+  const std::set<graph::object_path>& late_views() const { return views_->late; }
+
   /// The rows of a query into a table: matched by position, with casts that need not be asked for.
   std::optional<plan_node> plan(const insert& from);
   /// The rows of a query, shown to the one who asks.
@@ -76,6 +82,7 @@ private:
   /// What the views of one statement came to: each is planned once.
   struct view_plans {
     std::map<graph::object_path, planned_view> known;
+    std::set<graph::object_path> late;    ///< whose late rows are kept
     std::vector<graph::object_path> open; ///< being planned, each read by the one before it
     std::size_t operators = 0;            ///< of what was put in
     std::string refusal; ///< why none can be planned that has this one below it; said once
@@ -228,6 +235,12 @@ private:
     return plan_match(from, at);
   }
   std::optional<relation> plan_named(const table_reference& from, source_span at);
+  /// VIEW$late.
+  std::optional<relation> plan_late(const table_reference& from, source_span at);
+  /// TABLE$errors.
+  std::optional<relation> plan_dead_letters(const table_reference& from, source_span at);
+  /// Whether there is a table or view of the name.
+  bool is_known(const qualified_name& name);
   std::optional<plan_node> plan_relation(const graph::named_relation& found,
                                          const std::vector<hint>& hints, source_span at);
   std::optional<plan_node> plan_scan(const graph::object_path& path,
@@ -281,11 +294,19 @@ private:
   bool bind_measures(const match_recognize& from, expression_binder& binder, plan_node& out);
   bool find_skip(const match_recognize& from, match_node& out);
 
-  // --- FOR SYSTEM_TIME AS OF (plan_lookup_join.cpp)
-  std::optional<relation> plan_lookup_join(const join_table& from, source_span at);
+  // --- FOR SYSTEM_TIME AS OF (plan_temporal_join.cpp)
+  std::optional<relation> plan_temporal_join(const join_table& from, source_span at);
+  std::optional<relation> plan_lookup_join(const join_table& from, relation left, source_span at);
+  std::optional<relation> plan_version_join(const join_table& from, relation left,
+                                            std::size_t left_time, source_span at);
   std::optional<scan_node> plan_lookup_table(const table_expression& from,
                                              std::vector<plan_column>& columns, std::string& label);
-  bool is_processing_time(const expression& asked, const relation& input);
+  /// Which column of the input says as of when; nothing by the clock. @returns whether it is one
+  bool find_asked_time(const expression& asked, const relation& input,
+                       std::optional<std::size_t>& column);
+  /// The primary key of the table that is named; nothing of others.
+  std::optional<std::vector<std::size_t>> find_primary_key(const table_expression& of,
+                                                           const std::vector<plan_column>& columns);
 
   const graph::catalog_store& catalog_;
   name_context names_;

@@ -16,6 +16,11 @@ bool is_sure(const std::vector<bound_expression>& in) {
   return std::all_of(in.begin(), in.end(), is_deterministic);
 }
 
+std::string option_of(const graph::option_map& options, const char* key) {
+  const auto found = options.find(key);
+  return found == options.end() ? std::string() : found->second;
+}
+
 /// Whether an operator's expressions give the same values each time.
 struct chance_finder {
   bool operator()(const values_node& in) const {
@@ -25,6 +30,7 @@ struct chance_finder {
   bool operator()(const calc_node& in) const { return is_sure(in.condition) && is_sure(in.items); }
   bool operator()(const join_node& in) const { return is_sure(in.condition); }
   bool operator()(const lookup_join_node& in) const { return is_sure(in.condition); }
+  bool operator()(const version_join_node& in) const { return is_sure(in.condition); }
   template <class T>
   bool operator()(const T& /*has no expressions*/) const {
     return true;
@@ -83,7 +89,33 @@ std::optional<translated_job> job_translator::translate(const std::vector<plan_n
     if (!has_end_)
       for (auto& told : find_lasting_state(each))
         warn(std::move(told));
+  warn_of_dead_letters();
   return is_sound ? std::optional(std::move(out_)) : std::nullopt;
+}
+
+void job_translator::warn_of_dead_letters() {
+  std::vector<const graph::source_spec*> unread;
+  std::vector<const graph::source_spec*> read;
+  std::vector<std::string> names;
+  for (const auto& each : out_.program.transformations) {
+    const auto* call = std::get_if<graph::operator_call>(&each.call);
+    const auto* source = call == nullptr ? nullptr : std::get_if<graph::source_spec>(&call->spec);
+    const auto errors =
+        source == nullptr ? std::string() : option_of(source->connector.options, "errors");
+    if (errors != "table")
+      continue;
+    if (!call->side_types.empty()) {
+      read.push_back(source);
+      continue;
+    }
+    unread.push_back(source);
+    names.push_back(each.name);
+  }
+  for (std::size_t i = 0; i < unread.size(); ++i)
+    if (std::none_of(read.begin(), read.end(),
+                     [&](const auto* each) { return each->connector == unread[i]->connector; }))
+      warn("malformed records of " + names[i] + " are lost: no statement of the job reads " +
+           names[i] + "$errors");
 }
 
 std::nullopt_t job_translator::fail(diagnostic_kind kind, std::string message, source_span at) {

@@ -3,6 +3,8 @@
 #include "libgraph/sql/translate/translator.hpp"
 #include "libactors/base/assert.hpp"
 
+#include <algorithm>
+
 namespace headrace::sql {
 namespace {
 
@@ -31,12 +33,14 @@ std::string name_of(const join_node& node) {
 graph::operator_spec timed(graph::join_spec spec, const join_node& node) {
   if (!node.time)
     return spec;
-  return graph::timed_join_spec{std::move(spec),
-                                node.time->is_by_window,
-                                static_cast<std::int32_t>(node.time->left),
-                                static_cast<std::int32_t>(node.time->right),
-                                node.time->least_ms,
-                                node.time->most_ms};
+  graph::timed_join_spec out;
+  out.join = std::move(spec);
+  out.is_by_window = node.time->is_by_window;
+  out.left_time = static_cast<std::int32_t>(node.time->left);
+  out.right_time = static_cast<std::int32_t>(node.time->right);
+  out.least_ms = node.time->least_ms;
+  out.most_ms = node.time->most_ms;
+  return out;
 }
 
 constexpr auto bucket_name = "$bucket";
@@ -163,6 +167,65 @@ maybe_index job_translator::make(const lookup_join_node& node, const plan_node& 
   if (!is_sound)
     return std::nullopt;
   return add("lookup join", std::move(spec), {*below}, plan.row_type());
+}
+
+bool job_translator::check_version_key(const version_join_node& node, const plan_node& plan) {
+  const auto& right = plan.inputs[1];
+  const auto key = node.primary_key ? node.primary_key : find_upsert_key(right);
+  if (!key) {
+    fail(diagnostic_kind::invalid,
+         "Temporal Table Join requires primary key in versioned table, but no primary key can be "
+         "found: declare PRIMARY KEY … NOT ENFORCED, or read a view that keeps the last row of "
+         "each key by ROW_NUMBER, and join by all columns of the key",
+         plan.at);
+    return false;
+  }
+  for (const auto column : *key)
+    if (std::none_of(node.keys.begin(), node.keys.end(),
+                     [&](const join_key& each) { return each.right == column; })) {
+      fail(diagnostic_kind::invalid,
+           "Temporal table's primary key must be included in the equivalence condition of "
+           "temporal join: ON … = " +
+               right.columns[column].name,
+           plan.at);
+      return false;
+    }
+  return true;
+}
+
+maybe_index job_translator::make(const version_join_node& node, const plan_node& plan) {
+  if (!check_version_key(node, plan))
+    return std::nullopt;
+  // Which version is meant says the new one alone.
+  const maybe_index below[] = {visit(plan.inputs[0]), visit(plan.inputs[1], false)};
+  graph::timed_join_spec spec;
+  spec.is_by_version = true;
+  spec.left_time = static_cast<std::int32_t>(node.left_time);
+  spec.right_time = static_cast<std::int32_t>(node.right_time);
+  auto& join = spec.join;
+  join.kind = kind_of(node.kind);
+  join.time_zone = settings_.time_zone;
+  for (const auto& each : node.keys) {
+    join.left.key_columns.push_back(static_cast<std::int32_t>(each.left));
+    join.right.key_columns.push_back(static_cast<std::int32_t>(each.right));
+    join.null_safe.push_back(1); // as Flink has it: versions are found by their key, NULL too
+  }
+  bool is_sound = below[0] && below[1];
+  if (node.condition) {
+    auto condition = expression_of(*node.condition);
+    is_sound &= condition.has_value();
+    if (condition)
+      join.condition = std::move(*condition);
+  }
+  if (!is_sound)
+    return std::nullopt;
+  std::vector<std::int32_t> inputs;
+  for (std::size_t i = 0; i < 2; ++i) {
+    auto& side = i == 0 ? join.left : join.right;
+    side.retracts = find_updating(plan.inputs[i]) != nullptr;
+    inputs.push_back(partition(*below[i], plan.inputs[i].row_type(), side.key_columns));
+  }
+  return add("temporal join", std::move(spec), std::move(inputs), plan.row_type());
 }
 
 } // namespace headrace::sql

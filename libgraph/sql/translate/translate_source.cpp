@@ -5,6 +5,7 @@
 #include "libgraph/spec/make_source.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 #include "libgraph/types/value_text.hpp"
+#include "libactors/base/assert.hpp"
 
 namespace headrace::sql {
 namespace {
@@ -136,6 +137,33 @@ maybe_index job_translator::make(const watermark_node& node, const plan_node& pl
   if (!below)
     return std::nullopt;
   return add("watermarks", graph::watermarks_spec{spec}, {*below}, plan.row_type());
+}
+
+/// Side output 0 of the source, which others read as well.
+maybe_index job_translator::make(const dead_letter_node& /*node*/, const plan_node& plan) {
+  const auto* read = &plan.inputs[0];
+  const auto reads_scan = [](const plan_node& of) {
+    return std::holds_alternative<scan_node>(of.node) ||
+           (std::holds_alternative<watermark_node>(of.node) &&
+            std::holds_alternative<scan_node>(of.inputs[0].node));
+  };
+  while (!reads_scan(*read))
+    read = &read->inputs[0];
+  const auto source = visit(*read);
+  if (!source)
+    return std::nullopt;
+  const auto type = *graph::dead_letter_type();
+  auto* call = std::get_if<graph::operator_call>(&out_.program.at(*source).call);
+  HEADRACE_ASSERT(call != nullptr && std::holds_alternative<graph::source_spec>(call->spec),
+                  "all columns of a source with malformed records are read");
+  if (call->side_types.empty())
+    call->side_types.push_back(type);
+  graph::transformation side;
+  side.name = "dead letters";
+  side.call = graph::side_output_call{0};
+  side.inputs = {*source};
+  side.output_type = type;
+  return out_.program.add(std::move(side));
 }
 
 } // namespace headrace::sql

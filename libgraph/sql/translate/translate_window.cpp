@@ -2,6 +2,8 @@
 #include "libgraph/sql/translate/translator.hpp"
 #include "libactors/base/assert.hpp"
 
+#include <algorithm>
+
 namespace headrace::sql {
 namespace {
 
@@ -122,8 +124,11 @@ maybe_index job_translator::make(const window_aggregate_node& node, const plan_n
     below = add_constant(*below, keyed_type);
   }
   const auto keyed = partition(*below, keyed_type, spec.key_columns);
+  if (!node.late.empty())
+    spec.late_side = 0;
   const auto made = add("window aggregate", std::move(spec), {keyed},
                         logical_type::row(std::move(all)).not_null());
+  keep_late(node, plan, made, keyed_type);
   if (is_global)
     out_.program.at(made).parallelism = 1;
   // The operator gives the keys, the results, and all three of the window; the plan has what is
@@ -134,6 +139,39 @@ maybe_index job_translator::make(const window_aggregate_node& node, const plan_n
   for (std::size_t i = 0; i < node.items.size(); ++i)
     back.push_back(node.keys.size() + i);
   return add("project", graph::project_spec{numbers(back)}, {made}, plan.row_type());
+}
+
+void job_translator::keep_late(const window_aggregate_node& node, const plan_node& plan,
+                               std::int32_t made, const logical_type& type) {
+  if (node.late.empty())
+    return;
+  std::get<graph::operator_call>(out_.program.at(made).call).side_types.push_back(type);
+  late_.push_back({&plan, made, type});
+}
+
+/// Of the operator that others read the groups of, where they do.
+maybe_index job_translator::make(const late_node& /*node*/, const plan_node& plan) {
+  const auto* groups = &plan.inputs[0];
+  while (std::holds_alternative<calc_node>(groups->node))
+    groups = &groups->inputs[0];
+  const auto* windows = std::get_if<window_aggregate_node>(&groups->node);
+  if (windows == nullptr || windows->late.empty())
+    return not_yet("late rows of this GROUP BY", plan.at);
+  const auto find = [&] {
+    return std::find_if(late_.begin(), late_.end(),
+                        [&](const late_rows& each) { return *each.plan == *groups; });
+  };
+  if (find() == late_.end() && !visit(*groups))
+    return std::nullopt;
+  const auto from = find();
+  HEADRACE_ASSERT(from != late_.end(), "windows that keep late rows give them");
+  graph::transformation side;
+  side.name = "late rows";
+  side.call = graph::side_output_call{0};
+  side.inputs = {from->index};
+  side.output_type = from->type;
+  const auto late = out_.program.add(std::move(side));
+  return add("project", graph::project_spec{numbers(windows->late)}, {late}, plan.row_type());
 }
 
 std::optional<graph::aggregate_call> job_translator::call_of(const aggregate_item& item,

@@ -86,8 +86,9 @@ maybe_index job_translator::add_at_once(const window_aggregate_node& node, const
     spec.calls = calls_of(node.items);
     spec.window = window_of(window.shape);
     spec.time_column = time;
-    return add_results(settle(add("session aggregate", std::move(spec), {keyed}, results)),
-                       keys.size(), node, plan);
+    const auto made = settle(add("session aggregate", std::move(spec), {keyed}, results));
+    keep_late(node, plan, made, type);
+    return add_results(made, keys.size(), node, plan);
   }
   graph::window_table_spec table;
   table.window = window_of(window.shape);
@@ -96,8 +97,8 @@ maybe_index job_translator::add_at_once(const window_aggregate_node& node, const
   auto fields = type.fields();
   const auto all = input.row_type().fields();
   fields.insert(fields.end(), all.end() - 3, all.end());
-  const auto windowed = settle(
-      add("window", std::move(table), {keyed}, logical_type::row(std::move(fields)).not_null()));
+  const auto windowed_type = logical_type::row(std::move(fields)).not_null();
+  const auto windowed = settle(add("window", std::move(table), {keyed}, windowed_type));
   graph::window_group_spec spec;
   spec.key_columns = keys;
   spec.calls = calls_of(node.items);
@@ -105,8 +106,9 @@ maybe_index job_translator::add_at_once(const window_aggregate_node& node, const
   spec.end_column = static_cast<std::int32_t>(width + 1);
   spec.is_processing_time = window.shape.is_processing_time;
   spec.time_zone = window_of(window.shape).time_zone;
-  return add_results(settle(add("window aggregate", std::move(spec), {windowed}, results)),
-                     keys.size(), node, plan);
+  const auto made = settle(add("window aggregate", std::move(spec), {windowed}, results));
+  keep_late(node, plan, made, windowed_type);
+  return add_results(made, keys.size(), node, plan);
 }
 
 maybe_index job_translator::add_carried(const window_aggregate_node& node, const plan_node& plan) {
@@ -119,9 +121,15 @@ maybe_index job_translator::add_carried(const window_aggregate_node& node, const
                                       [&](const auto& each) { return needs_states(each, type); });
   const auto* window = std::get_if<window_node>(&input.node);
   const bool is_session = node.shape.kind == window_function::session;
+  if (!node.late.empty() && !is_session && node.shape.kind != window_function::tumble)
+    return not_yet("late rows of CUMULATE, of HOP by TIMESTAMP_LTZ, and of HOP with other "
+                   "aggregates than COUNT, SUM, AVG, MIN and MAX",
+                   plan.at); // a row would come once a window
   if (window != nullptr && !has_states &&
       (!is_session || is_same_set(node.keys, window->partition)))
     return add_at_once(node, plan);
+  if (!node.late.empty() && is_session)
+    return not_yet("late rows of SESSION with these keys and aggregates", plan.at);
   if (node.shape.is_processing_time)
     return not_yet(window == nullptr
                        ? "a window over results of windows of PROCTIME()"
@@ -146,6 +154,7 @@ maybe_index job_translator::add_carried(const window_aggregate_node& node, const
   const auto made = add("window aggregate", std::move(spec), {keyed}, results);
   if (is_global)
     out_.program.at(made).parallelism = 1;
+  keep_late(node, plan, made, type);
   return add_results(made, key_count, node, plan);
 }
 

@@ -39,6 +39,7 @@ private:
   std::nullopt_t not_yet(const std::string& what, source_span at);
   /// Once, whatever says it how often.
   void warn(std::string what);
+  void warn_of_dead_letters();
 
   // --- the pipeline (job_translator.cpp)
   std::int32_t add(std::string name, graph::operator_spec spec, std::vector<std::int32_t> inputs,
@@ -57,6 +58,8 @@ private:
   maybe_index make(const scan_node& node, const plan_node& plan);
   maybe_index make(const values_node& node, const plan_node& plan);
   maybe_index make(const watermark_node& node, const plan_node& plan);
+  maybe_index make(const dead_letter_node& node, const plan_node& plan);
+  maybe_index make(const late_node& node, const plan_node& plan);
   maybe_index add_source(const scan_node& node, const plan_node& plan,
                          const graph::watermark_spec& watermarks);
   std::optional<graph::column_ptr> value_of(const bound_expression& from);
@@ -99,6 +102,10 @@ private:
   maybe_index make(const window_node& node, const plan_node& plan);
   maybe_index make(const window_aggregate_node& node, const plan_node& plan);
   graph::window_spec window_of(const window_shape& shape) const;
+  /// Lets the operator of a window aggregate, over rows of `type`, give late ones when they are
+  /// read.
+  void keep_late(const window_aggregate_node& node, const plan_node& plan, std::int32_t made,
+                 const logical_type& type);
   std::optional<graph::aggregate_call> call_of(const aggregate_item& item, source_span at);
   /// Aggregates of rows that carry their windows.
   maybe_index add_carried(const window_aggregate_node& node, const plan_node& plan);
@@ -117,6 +124,9 @@ private:
                            std::size_t side, const plan_node& plan);
   maybe_index make(const join_node& node, const plan_node& plan);
   maybe_index make(const lookup_join_node& node, const plan_node& plan);
+  maybe_index make(const version_join_node& node, const plan_node& plan);
+  /// Whether the keys of a join name the version.
+  bool check_version_key(const version_join_node& node, const plan_node& plan);
   maybe_index make(const correlate_node& node, const plan_node& plan);
 
   // --- sinks (translate_sink.cpp)
@@ -141,6 +151,13 @@ private:
     std::int32_t index = 0;
   };
   std::vector<known_plan> done_;
+  /// Operators that give late rows as side output 0.
+  struct late_rows {
+    const plan_node* plan = nullptr;
+    std::int32_t index = 0;
+    logical_type type = logical_type::null();
+  };
+  std::vector<late_rows> late_;
   bool needs_before_ = true; ///< of the plan that is being made
 };
 

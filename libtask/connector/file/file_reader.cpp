@@ -28,7 +28,8 @@ file_reader::file_reader(file_reading reading, std::unique_ptr<graph::decoder> d
                          graph::reader_context context)
     : reading_(std::move(reading)), decoder_(std::move(decoder)), context_(std::move(context)),
       limiter_(reading_.rows_per_second),
-      rows_(reading_.decoded == nullptr ? reading_.type : reading_.decoded) {
+      rows_(reading_.decoded == nullptr ? reading_.type : reading_.decoded),
+      dead_letters_(graph::dead_letter_type()) {
   reading_.decoded = rows_.type();
 }
 
@@ -175,13 +176,27 @@ result<graph::decoded> file_reader::decode(std::size_t rows_max) {
   const bool last = records_end_ && *records_end_ <= block_offset_ + end_;
   const byte_view input(block_->as<char>() + begin_, static_cast<std::size_t>(end) - begin_);
   const graph::decode_origin origin{split_->path, offset(),
-                                    split_->start == 0 ? split_->lines + 1 : 0};
+                                    split_->start == 0 ? split_->lines + 1 : 0,
+                                    reading_.keeps_malformed ? &malformed_ : nullptr};
   auto done = decoder_->decode(input, last, origin, rows_max, block_, rows_);
   if (!done)
     return with_line(std::move(done).error(), origin, input, last);
+  keep_malformed(begin_);
   begin_ += done->bytes;
   split_->lines += done->lines;
   return done;
+}
+
+void file_reader::keep_malformed(std::size_t from) {
+  const auto* bytes = block_->as<char>() + from;
+  for (const auto& each : malformed_) {
+    dead_letters_.column(0).append_string({bytes + each.begin, each.size});
+    dead_letters_.column(1).append_string(each.reason);
+    dead_letters_.column(2).append_string(split_->path);
+    dead_letters_.column(3).append(static_cast<std::int64_t>(block_offset_ + from + each.begin));
+    dead_letters_.end_row();
+  }
+  malformed_.clear();
 }
 
 /// Decodes once more with the line number, which splits inside a file do not know: they count the
@@ -265,6 +280,8 @@ graph::fetched file_reader::finish_fetch(graph::record_batch rows) {
   graph::fetched out;
   out.split_id = split_->id();
   out.rows = std::move(rows);
+  if (!dead_letters_.is_empty())
+    out.left_out = dead_letters_.finish();
   out.split_finished = is_exhausted();
   split_->next = split_->is_aligned ? offset() : split_->next;
   out.state_after = split_->encode();

@@ -19,6 +19,7 @@ struct file_reading {
   std::vector<std::string> partition_keys{}; ///< fields that the names of directories hold
   std::string missing_partition{};           ///< name for NULL
   graph::row_type_ptr decoded = nullptr;     ///< what the decoder gives: `type` without keys
+  bool keeps_malformed = false; ///< records that are left out are told, as dead letters
   bool splittable = true;
   double rows_per_second = 0;               ///< of one reader; 0: as fast as it goes
   std::size_t block_bytes = 1U << 20U;      ///< read at once
@@ -49,6 +50,8 @@ private:
   result<graph::decoded> decode(std::size_t rows_max);
   error with_line(error failure, const graph::decode_origin& origin, byte_view input, bool last);
   graph::fetched finish_fetch(graph::record_batch rows);
+  /// What was left out of the block, of a decode call that began at `from` in it.
+  void keep_malformed(std::size_t from);
   status read_partition(const std::string& path);
   /// Adds the values that the split's directory names.
   graph::record_batch with_partition(graph::record_batch rows) const;
@@ -59,6 +62,8 @@ private:
   graph::reader_context context_;
   graph::rate_limiter limiter_;
   graph::batch_builder rows_;
+  graph::batch_builder dead_letters_;
+  std::vector<graph::left_out_record> malformed_; ///< of a decode call
   std::deque<file_split> waiting_;
 
   // The split being read.

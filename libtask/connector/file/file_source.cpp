@@ -39,8 +39,8 @@ constexpr std::array declared{
                        "rows that each reader gives at most; 0: no limit", 0},
     option_declaration{"errors", option_type::text, "fail",
                        "what becomes of a malformed record: fail: the job fails with its place; "
-                       "skip: it is left out and counted",
-                       std::nullopt, std::nullopt, "fail|skip"},
+                       "skip: it is left out and counted; table: it becomes a row of TABLE$errors",
+                       std::nullopt, std::nullopt, "fail|skip|table"},
     option_declaration{"partition.keys", option_type::text, "",
                        "columns whose values name directories, with commas between; PARTITIONED BY "
                        "sets it"},
@@ -99,14 +99,14 @@ private:
   std::shared_ptr<const graph::format> format_;
 };
 
-/// `errors` = `skip` is an option of the format.
+/// `errors` = `skip` is an option of the format, and what `table` needs of it.
 graph::option_map with_errors(const graph::option_map& options, const graph::logical_type& type) {
   auto out = options;
   const auto name = format_name(options, type);
   const bool has_malformed = name != "lines" && name != "raw"; // any line is one
   if (const auto found = options.find("errors");
-      found != options.end() && found->second == "skip" && has_malformed)
-    out.emplace(name + ".ignore-parse-errors", "true");
+      found != options.end() && found->second != "fail" && has_malformed)
+    out.insert_or_assign(name + ".ignore-parse-errors", "true");
   return out;
 }
 
@@ -165,6 +165,7 @@ result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_r
 
   reading.type = std::move(type);
   reading.splittable = input.splittable;
+  reading.keeps_malformed = set.get_text("errors") == "table";
   reading.rows_per_second = set.get_real("rows-per-second");
   if (reading.rows_per_second > 0)
     input.splits_at_once_max = 1; // each takes its time, and work is to be shared

@@ -1,5 +1,6 @@
 #include "libtask/operator/aggregate/percentile_value.hpp"
 
+#include "libgraph/data/fixed_width.hpp"
 #include "libgraph/kernel/compare.hpp"
 #include "libactors/base/bytes.hpp"
 
@@ -71,9 +72,10 @@ private:
     if (!kept)
       return;
     byte_reader in(*kept);
-    const auto count = in.get<std::uint32_t>().value_or(0);
-    for (std::uint32_t i = 0; i < count; ++i)
-      percentages_.push_back(in.get<double>().value_or(0));
+    const auto count = in.get<std::uint32_t>();
+    for (std::uint32_t i = 0; count && i < *count; ++i)
+      if (const auto each = in.get<double>(); each)
+        percentages_.push_back(*each);
     while (!in.at_end()) {
       const auto value = in.get<double>();
       const auto times = in.get<std::int64_t>();

@@ -81,6 +81,8 @@ result<std::unique_ptr<stream_operator>> make_timed_join_operator(const graph::o
   const auto& spec = spec_of(node);
   HEADRACE_TRY(auto pairs,
                join_pairs::make(spec.join, node.input_types, node.output_type, context));
+  if (spec.is_by_version)
+    return make_version_join(node, context, std::move(pairs));
   return spec.is_by_window ? make_window_join(node, context, std::move(pairs))
                            : make_interval_join(node, context, std::move(pairs));
 }

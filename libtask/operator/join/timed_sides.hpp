@@ -56,6 +56,9 @@ private:
 result<std::unique_ptr<stream_operator>> make_window_join(const graph::operator_node& node,
                                                           const operator_context& context,
                                                           join_pairs pairs);
+result<std::unique_ptr<stream_operator>> make_version_join(const graph::operator_node& node,
+                                                           const operator_context& context,
+                                                           join_pairs pairs);
 result<std::unique_ptr<stream_operator>> make_interval_join(const graph::operator_node& node,
                                                             const operator_context& context,
                                                             join_pairs pairs);

@@ -1,6 +1,7 @@
 #include "libtask/operator/window/session_group_operator.hpp"
 
 #include "libtask/operator/aggregate/group_calls.hpp"
+#include "libtask/operator/window/late_rows.hpp"
 #include "libtask/operator/window/session_windows.hpp"
 #include "libgraph/data/batch_builder.hpp"
 
@@ -24,7 +25,11 @@ public:
         windows_(spec_.window, spec_.time_column, std::move(time), calls_.fixed_bytes(), context),
         out_(std::make_shared<const graph::logical_type>(node.output_type), context.memory),
         is_zoned_(node.output_type.child(node.output_type.child_count() - 1).root() ==
-                  graph::type_root::timestamp_ltz) {}
+                  graph::type_root::timestamp_ltz),
+        gives_late_(!node.side_types.empty()) {
+    if (gives_late_)
+      windows_.keep_late();
+  }
 
   const group_calls& calls() const { return calls_; }
   std::optional<state::key_schema> key_schema() const override { return schema_; }
@@ -33,7 +38,10 @@ public:
   status add(std::int32_t /*input*/, const graph::record_batch& rows) override {
     in_ = rows;
     keys_.assign(rows, spec_.key_columns);
-    const auto taken = windows_.add(rows, keys_, *this);
+    auto taken = windows_.add(rows, keys_, *this);
+    for (std::size_t i = 0; gives_late_ && i < windows_.late().size(); ++i)
+      late_.add(windows_.late()[i]);
+    late_.take_from(rows);
     in_ = {};
     return taken;
   }
@@ -53,6 +61,7 @@ public:
   }
 
   result<drain_result> drain(operator_output& out, const drain_budget& budget) override {
+    late_.give(out);
     if (!is_due_)
       return drain_result::done;
     HEADRACE_TRY(const bool is_done, windows_.fire(budget.rows_max, *this));
@@ -110,7 +119,9 @@ private:
   group_calls calls_;
   session_windows windows_;
   graph::batch_builder out_;
-  bool is_zoned_; ///< window_time is an instant
+  bool is_zoned_;   ///< window_time is an instant
+  bool gives_late_; ///< as side output 0
+  late_rows late_;
   bool is_due_ = false;
   graph::record_batch in_;
   std::vector<std::uint32_t> fired_rows_; ///< of the due keys, one a session that was told

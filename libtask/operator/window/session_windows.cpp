@@ -24,11 +24,11 @@ status session_windows::add(const graph::record_batch& rows, const state::key_ba
   places_.clear();
   times_ms_.clear();
   const auto now_ms = spec_.is_processing_time ? time_.local_ms(clock_.wall_ms()) : 0;
-  std::uint64_t late = 0;
+  late_.clear();
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto row = rows.row_at(i);
     if (!spec_.is_processing_time && rows.at(time_column_).is_null(row)) {
-      ++late;
+      late_.push_back(row);
       continue;
     }
     rows_.push_back(row);
@@ -51,7 +51,7 @@ status session_windows::add(const graph::record_batch& rows, const state::key_ba
       end = std::max(end, sessions.end_ms(met.first + met.count - 1));
     }
     if (!spec_.is_processing_time && last_instant_ms(end) <= now_ms_) {
-      ++late;
+      late_.push_back(rows_[i]);
       if (sessions.size() == 0)
         empty_.push_back(static_cast<std::uint32_t>(i));
       continue;
@@ -69,8 +69,8 @@ status session_windows::add(const graph::record_batch& rows, const state::key_ba
     HEADRACE_CHECK(by.take(sessions, met.first, i));
     HEADRACE_CHECK(table_->put(found_, i, sessions_));
   }
-  if (late > 0)
-    metrics_.late_records.add(late);
+  if (!keeps_late_ && !late_.empty())
+    metrics_.late_records.add(late_.size());
   // A late row's key may have got a session by a later row.
   std::erase_if(empty_, [&](std::uint32_t i) {
     return !table_->get(found_, i).value_or(byte_view()).empty();

@@ -44,6 +44,8 @@ public:
 
   status open(state::keyed_backend& backend);
 
+  /// Somebody takes `late`: then they are not counted.
+  void keep_late() { keeps_late_ = true; }
   /// Takes a batch, with its keys, row by row; late rows are counted and left out.
   status add(const graph::record_batch& rows, const state::key_batch& keys, user& by);
   /// Sessions that end by this time, in the domain of the windows, are over.
@@ -54,6 +56,8 @@ public:
 
   const state::due_timers& due() const { return *due_; }
   const window_time& time() const { return time_; }
+  /// Column rows of the batch that was taken last which came too late.
+  const std::vector<std::uint32_t>& late() const { return late_; }
   /// Rows of the batch that is being taken, by index.
   const std::vector<std::uint32_t>& rows() const { return rows_; }
   /// The places of these among the batch's selected rows.
@@ -80,6 +84,8 @@ private:
   std::vector<std::uint32_t> timer_rows_;
   std::vector<std::int64_t> timer_times_ms_;
   std::vector<std::uint32_t> empty_;
+  std::vector<std::uint32_t> late_;
+  bool keeps_late_ = false;
   byte_string sessions_;
 };
 

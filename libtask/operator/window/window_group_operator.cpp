@@ -1,6 +1,7 @@
 #include "libtask/operator/window/window_group_operator.hpp"
 
 #include "libtask/operator/aggregate/group_calls.hpp"
+#include "libtask/operator/window/late_rows.hpp"
 #include "libtask/operator/window/window_time.hpp"
 #include "libgraph/data/batch_builder.hpp"
 
@@ -31,7 +32,8 @@ public:
                                           spec_.key_columns.size(), false),
         out_(std::make_shared<const graph::logical_type>(node.output_type), context.memory),
         is_zoned_(node.output_type.child(node.output_type.child_count() - 1).root() ==
-                  graph::type_root::timestamp_ltz) {}
+                  graph::type_root::timestamp_ltz),
+        gives_late_(!node.side_types.empty()) {}
 
   /// Behind what the calls keep is the window's start.
   std::size_t fixed_bytes() const { return calls_.fixed_bytes() + sizeof(std::int64_t); }
@@ -84,6 +86,7 @@ public:
   }
 
   result<drain_result> drain(operator_output& out, const drain_budget& budget) override {
+    late_.give(out);
     if (!firing_) {
       const auto first = groups_->first_namespace();
       if (!first || window_time_.instant_ms(*first) - 1 > fire_until_ms_)
@@ -111,7 +114,10 @@ private:
       const auto row = rows.row_at(i);
       const auto end_ms = ends.values<std::int64_t>()[row];
       if (!spec_.is_processing_time && window_time_.instant_ms(end_ms) - 1 <= fire_until_ms_) {
-        ++late;
+        if (gives_late_)
+          late_.add(row);
+        else
+          ++late;
         continue;
       }
       rows_.push_back(row);
@@ -119,6 +125,7 @@ private:
     }
     if (late > 0)
       metrics_.late_records.add(late);
+    late_.take_from(rows);
   }
 
   /// Emits what the piece has.
@@ -172,7 +179,9 @@ private:
   task_metrics& metrics_;
   group_calls calls_;
   graph::batch_builder out_;
-  bool is_zoned_; ///< window_time is an instant
+  bool is_zoned_;   ///< window_time is an instant
+  bool gives_late_; ///< as side output 0
+  late_rows late_;
   state::keyed_backend* backend_ = nullptr;
   state::keyed_table* groups_ = nullptr;
   std::int64_t fire_until_ms_ = graph::watermark::none;

@@ -17,14 +17,14 @@ using graph::row_kind;
 /// Rows of a key and a text.
 class two_columns {
 public:
-  struct row {
+  struct change {
     row_kind kind;
     std::int64_t key;
     const char* text;
   };
   explicit two_columns(std::optional<std::vector<std::size_t>> key) : table_(shown(key), "UTC") {}
 
-  void take(std::initializer_list<row> rows) {
+  void take(std::initializer_list<change> rows) {
     graph::batch_builder out(type_);
     for (const auto& each : rows) {
       out.column(0).append(each.key);

@@ -120,6 +120,54 @@ constexpr auto two_phase = "SET table.optimizer.agg-phase-strategy = TWO_PHASE";
 
 TEST_SUITE("graph/sql/translate/job_translator") {
 
+TEST_CASE("late rows of a view are a side output of its windows, whoever reads the view") {
+  testing_session session;
+  session.run(
+      "CREATE VIEW v AS SELECT auction, window_start, SUM(price + 1) AS total, AVG(price) AS "
+      "mean FROM TUMBLE(TABLE bid, DESCRIPTOR(rt), INTERVAL '1' MINUTE) WHERE price > 0 "
+      "GROUP BY auction, window_start, window_end;"
+      "CREATE TABLE sums (a BIGINT, s BIGINT) WITH ('connector' = 'void');"
+      "CREATE TABLE late (p BIGINT, t TIMESTAMP(3)) WITH ('connector' = 'void')");
+
+  const translated both(session, "EXECUTE STATEMENT SET BEGIN "
+                                 "INSERT INTO sums SELECT auction, total FROM v WHERE auction > 5;"
+                                 "INSERT INTO late SELECT price, rt FROM v$late; END");
+  REQUIRE(both.all<graph::window_aggregate_spec>().size() == 1);
+  CHECK(both.all<graph::window_aggregate_spec>()[0].late_side == 0);
+  CHECK(both.all<graph::sink_spec>().size() == 2);
+
+  // By itself, and where nobody reads them.
+  const translated alone(session, "SELECT * FROM v$late");
+  CHECK(alone.all<graph::window_aggregate_spec>()[0].late_side == 0);
+  const translated without(session, "SELECT * FROM v");
+  CHECK(without.all<graph::window_aggregate_spec>()[0].late_side == -1);
+
+  CHECK(session.errors("SELECT * FROM bid$late").find("no rows are late for bid") !=
+        std::string::npos);
+  CHECK(session.errors("CREATE VIEW w AS SELECT a FROM t; SELECT * FROM w$late")
+            .find("no rows are late for w") != std::string::npos);
+}
+
+TEST_CASE("malformed records are a side output of the source that others read") {
+  testing_session session;
+  session.run("CREATE TABLE e (a INT, b INT) WITH ('connector' = 'values', 'errors' = 'table');"
+              "CREATE TABLE good (a INT) WITH ('connector' = 'void');"
+              "CREATE TABLE bad (r BYTES, p BIGINT) WITH ('connector' = 'void')");
+
+  const translated both(session, "EXECUTE STATEMENT SET BEGIN INSERT INTO good SELECT a FROM e;"
+                                 "INSERT INTO bad SELECT record, `position` FROM e$errors; END");
+  CHECK(both.all<graph::source_spec>().size() == 1);
+  CHECK(both.nodes[0].side_types.size() == 1);
+  CHECK(both.warnings.empty());
+
+  const translated alone(session, "SELECT b FROM e");
+  CHECK(alone.nodes[0].side_types.empty());
+  CHECK(alone.nodes[0].output_type.child_count() == 2);
+  CHECK(alone.warnings ==
+        std::vector<std::string>{"malformed records of e are lost: no statement of the job reads "
+                                 "e$errors"});
+}
+
 TEST_CASE("LIMIT of rows that are shown is the job's where input does not end") {
   testing_session session;
 

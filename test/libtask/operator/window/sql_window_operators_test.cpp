@@ -375,6 +375,34 @@ TEST_CASE("a late row is counted, and one that meets an open session is not late
   CHECK(changes_of(harness.take()) == lines{"+I[1, 2, 7, " + bounds_text(12, 30) + "]"});
 }
 
+TEST_CASE("late rows are given by a side output where somebody takes them, and not counted") {
+  graph::window_group_spec spec{{0}, {count_rows.call}, 4, 5};
+  auto node = node_of(spec, group_output({count_rows}, false), true);
+  node.side_types = node.input_types;
+  operator_harness groups(node, make_window_group_operator);
+  REQUIRE(groups.push(batch_of({{1, 5, "a", 1, 0, 10}}, true)));
+  REQUIRE(groups.advance(9));
+
+  REQUIRE(groups.push(batch_of({{1, 6, "b", 4, 0, 10}, {1, 7, "c", 13, 10, 20}}, true)));
+  const auto late = groups.take_side(0);
+  REQUIRE(late.size() == 1);
+  CHECK(late[0].size() == 1);
+  CHECK(late[0].at(2).string_at(late[0].row_at(0)) == "b");
+  CHECK(groups.metrics().late_records.value() == 0);
+
+  graph::window_spec window{window_kind::session, 10, 0, 0, 0};
+  auto session_node = node_of(graph::session_group_spec{{0}, {count_rows.call}, window, 3},
+                              group_output({count_rows}, false));
+  session_node.side_types = session_node.input_types;
+  operator_harness sessions(session_node, make_session_group_operator);
+  REQUIRE(sessions.advance(25));
+  REQUIRE(sessions.push(batch_of({{2, 9, "d", 12}, {2, 9, "e", 30}})));
+  const auto late_sessions = sessions.take_side(0);
+  REQUIRE(late_sessions.size() == 1);
+  CHECK(late_sessions[0].at(2).string_at(late_sessions[0].row_at(0)) == "d");
+  CHECK(sessions.metrics().late_records.value() == 0);
+}
+
 TEST_SUITE_END();
 
 } // namespace headrace::task
