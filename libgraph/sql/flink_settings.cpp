@@ -21,6 +21,8 @@ constexpr std::string_view plans = "plans are not compiled ahead";
 constexpr std::string_view changelog = "the state backends have no changelog";
 constexpr std::string_view remote = "clusters are named by --target";
 constexpr std::string_view upserts = "no sink here takes updates by key";
+constexpr std::string_view merged =
+    "execution.checkpointing.file-merging.max-file-size says how much a file has";
 constexpr std::string_view buffers =
     "exchanges are bounded by credit in bytes, which adapts itself";
 
@@ -37,8 +39,8 @@ constexpr flink_setting settings[] = {
      "checkpoints go on after tasks have finished", "true"},
     {"execution.checkpointing.cleaner.parallel-mode", "old checkpoints are removed anyway"},
     {"execution.checkpointing.create-subdir", "each job has a directory of its own", "true"},
-    {"execution.checkpointing.data-inline-threshold", "checkpoints write one file a subtask"},
-    {"execution.checkpointing.file-merging.*", "checkpoints write one file a subtask"},
+    {"execution.checkpointing.data-inline-threshold", merged},
+    {"execution.checkpointing.file-merging.*", merged},
     {"execution.checkpointing.incremental", "checkpoints are incremental with both backends"},
     {"execution.checkpointing.interval-during-backlog", "sources tell of no backlog"},
     {"execution.checkpointing.local-backup.*", "execution.state-recovery.from-local says it"},
@@ -46,9 +48,8 @@ constexpr flink_setting settings[] = {
     {"execution.checkpointing.storage", "execution.checkpointing.dir says where", "filesystem"},
     {"execution.checkpointing.unaligned.interruptible-timers.enabled",
      "timers fire in bounded pieces"},
-    {"execution.checkpointing.unaligned.max-subtasks-per-channel-state-file",
-     "checkpoints write one file a subtask"},
-    {"execution.checkpointing.write-buffer-size", "checkpoints write one file a subtask"},
+    {"execution.checkpointing.unaligned.max-subtasks-per-channel-state-file", merged},
+    {"execution.checkpointing.write-buffer-size", merged},
     {"execution.runtime-mode", batch, "STREAMING|AUTOMATIC|BATCH|streaming|automatic|batch"},
     {"execution.sort-keyed-partition.memory", batch},
     {"execution.sort-partition.memory", batch},
