@@ -317,6 +317,10 @@ struct Restart {
   jitter @8 :Float64;
   resetAfterMs @9 :Int64;
 }
+struct MasterHook {
+  identifier @0 :Text;
+  function @1 :Int32;           # of the job's code
+}
 struct Checkpoints {
   intervalMs @0 :Int64;         # 0: off
   timeoutMs @1 :Int64;
@@ -333,6 +337,7 @@ struct Checkpoints {
   unaligned @12 :Bool;
   alignedTimeoutMs @13 :Int64;
   maxConcurrent @14 :Int32 = 1;
+  masterHooks @15 :List(MasterHook);
 }
 struct Artifact {
   name @0 :Text;

@@ -1,5 +1,7 @@
 #include "libgraph/api/environment.hpp"
 
+#include "libgraph/connector/sink.hpp"
+#include "libgraph/connector/source.hpp"
 #include "libgraph/function/failure.hpp"
 
 namespace headrace::api {
@@ -82,6 +84,15 @@ environment& environment::enable_checkpointing(std::chrono::milliseconds interva
 environment& environment::enable_unaligned_checkpoints(std::chrono::milliseconds aligned_timeout) {
   program_.settings.checkpoints.unaligned = true;
   program_.settings.checkpoints.aligned_timeout_ms = aligned_timeout.count();
+  return *this;
+}
+
+environment&
+environment::add_master_hook(std::string identifier,
+                             std::function<std::unique_ptr<graph::master_hook>()> make) {
+  const auto made =
+      program_.add([make = std::move(make)]() -> graph::any_function { return make(); });
+  program_.settings.checkpoints.master_hooks.push_back({std::move(identifier), made.index});
   return *this;
 }
 

@@ -8,11 +8,15 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace headrace::api {
+
+using graph::master_hook;
 
 template <class T>
 class stream;
@@ -54,6 +58,10 @@ public:
       std::chrono::milliseconds aligned_timeout = std::chrono::milliseconds(0));
   /// Everything about checkpoints, for what enable_checkpointing leaves at its default.
   graph::checkpoint_spec& checkpoints() { return program_.settings.checkpoints; }
+  /// A hook that is called as each checkpoint begins, for a system outside the job; its state in
+  /// checkpoints and savepoints is found by the identifier. See `master_hook`.
+  environment& add_master_hook(std::string identifier,
+                               std::function<std::unique_ptr<graph::master_hook>()> make);
   environment& set_restart_strategy(graph::restart_spec strategy);
   environment& set_buffer_timeout(std::chrono::milliseconds timeout);
   environment& disable_chaining();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libgraph/data/record_batch.hpp"
+#include "libgraph/function/master_hook.hpp"
 #include "libgraph/function/output.hpp"
 #include "libgraph/function/raw_state.hpp"
 #include "libgraph/function/state.hpp"
@@ -160,7 +161,7 @@ using any_function =
                  std::unique_ptr<keyed_process_function>, std::unique_ptr<aggregate_function>,
                  std::unique_ptr<window_function>, std::unique_ptr<timestamp_assigner>,
                  std::unique_ptr<custom_partitioner>, std::unique_ptr<source>,
-                 std::unique_ptr<sink>>;
+                 std::unique_ptr<sink>, std::unique_ptr<master_hook>>;
 /// Makes a fresh instance for each subtask.
 using function_factory = std::function<any_function()>;
 /// The functions of a job by index, as `function_ref` names them.

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -369,6 +371,14 @@ status check_checkpoints(const checkpoint_spec& spec) {
                  "unaligned checkpoints are taken one at a time: leave "
                  "execution.checkpointing.max-concurrent-checkpoints at 1, or "
                  "execution.checkpointing.unaligned.enabled at false");
+  std::set<std::string_view> known;
+  for (const auto& hook : spec.master_hooks) {
+    if (hook.identifier.empty() || hook.function < 0)
+      return error(errc::invalid_graph, "a master hook has no identifier or no function");
+    if (!known.insert(hook.identifier).second)
+      return error(errc::invalid_graph,
+                   "two master hooks have one identifier: `" + hook.identifier + "`");
+  }
   return {};
 }
 

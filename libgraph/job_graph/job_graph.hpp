@@ -85,6 +85,13 @@ struct restart_spec {
   friend bool operator==(const restart_spec&, const restart_spec&) = default;
 };
 
+/// A master hook of the job, by the function that makes it.
+struct master_hook_spec {
+  std::string identifier; ///< in checkpoints: unique in the job
+  std::int32_t function = 0;
+  friend bool operator==(const master_hook_spec&, const master_hook_spec&) = default;
+};
+
 struct checkpoint_spec {
   std::int64_t interval_ms = 0; ///< 0: off
   std::int64_t timeout_ms = 600'000;
@@ -103,6 +110,7 @@ struct checkpoint_spec {
   std::string restore_from; ///< a checkpoint's directory to start from; empty: none
   bool allow_non_restored_state = false;
   std::string savepoint_directory; ///< where savepoints go by default; empty: to `directory`
+  std::vector<master_hook_spec> master_hooks;
   friend bool operator==(const checkpoint_spec&, const checkpoint_spec&) = default;
 };
 

@@ -37,6 +37,12 @@ void put(const checkpoint_spec& checkpoints, schema::Checkpoints::Builder out) {
   out.setKeepOnFailure(checkpoints.keep_on_failure);
   out.setSavepointDirectory(text(checkpoints.savepoint_directory));
   out.setAllowNonRestoredState(checkpoints.allow_non_restored_state);
+  auto hooks = out.initMasterHooks(static_cast<unsigned>(checkpoints.master_hooks.size()));
+  for (std::size_t i = 0; i < checkpoints.master_hooks.size(); ++i) {
+    auto hook = hooks[static_cast<unsigned>(i)];
+    hook.setIdentifier(text(checkpoints.master_hooks[i].identifier));
+    hook.setFunction(checkpoints.master_hooks[i].function);
+  }
 }
 
 result<restart_spec> restart_of(schema::Restart::Reader in) {
@@ -74,6 +80,8 @@ checkpoint_spec checkpoints_of(schema::Checkpoints::Reader in) {
   checkpoints.keep_on_failure = in.getKeepOnFailure();
   checkpoints.savepoint_directory = string_of(in.getSavepointDirectory());
   checkpoints.allow_non_restored_state = in.getAllowNonRestoredState();
+  for (const auto hook : in.getMasterHooks())
+    checkpoints.master_hooks.push_back({string_of(hook.getIdentifier()), hook.getFunction()});
   return checkpoints;
 }
 

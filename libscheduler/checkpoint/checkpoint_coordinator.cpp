@@ -236,7 +236,7 @@ void checkpoint_coordinator::on_prepared(checkpoint_id checkpoint, const status&
   }
   one->at = stage::coordinators;
   if (one->missing_coordinators.empty())
-    trigger(*one, now_ms);
+    call_hooks(*one, now_ms);
   else
     actions_.emplace_back(snapshot_coordinators{checkpoint});
 }
@@ -259,7 +259,32 @@ void checkpoint_coordinator::on_coordinator_snapshot(checkpoint_id checkpoint,
   stored.coordinator = std::move(*snapshot);
   stored.has_coordinator = true;
   if (one->missing_coordinators.empty())
-    trigger(*one, now_ms);
+    call_hooks(*one, now_ms);
+}
+
+void checkpoint_coordinator::call_hooks(pending& one, std::int64_t now_ms) {
+  if (job_->checkpoints.master_hooks.empty()) {
+    trigger(one, now_ms);
+    return;
+  }
+  one.at = stage::hooks;
+  actions_.emplace_back(trigger_hooks{one.id});
+}
+
+void checkpoint_coordinator::on_hooks(checkpoint_id checkpoint, result<byte_string> states,
+                                      std::int64_t now_ms) {
+  auto* const one = find(checkpoint, stage::hooks);
+  if (one == nullptr)
+    return;
+  if (!states) {
+    abort(checkpoint,
+          {errc::checkpoint_declined, named(checkpoint) + " declined by a master hook",
+           std::move(states).error()},
+          true, now_ms);
+    return;
+  }
+  one->result->master_hooks = *std::move(states);
+  trigger(*one, now_ms);
 }
 
 void checkpoint_coordinator::trigger(pending& one, std::int64_t now_ms) {

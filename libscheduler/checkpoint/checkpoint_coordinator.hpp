@@ -40,6 +40,10 @@ struct prepare_storage {
 struct snapshot_coordinators {
   checkpoint_id checkpoint = 0;
 };
+/// Call the job's master hooks: answer by on_hooks. Only where there are any.
+struct trigger_hooks {
+  checkpoint_id checkpoint = 0;
+};
 /// Trigger these tasks, then let operator coordinators speak again.
 struct trigger_tasks {
   checkpoint_id checkpoint = 0;
@@ -83,16 +87,18 @@ struct answer_savepoint {
 struct give_up {
   error reason;
 };
-using checkpoint_action = std::variant<plan_tasks, prepare_storage, snapshot_coordinators,
-                                       trigger_tasks, store_checkpoint, announce_completed,
-                                       announce_aborted, answer_request, answer_savepoint, give_up>;
+using checkpoint_action =
+    std::variant<plan_tasks, prepare_storage, snapshot_coordinators, trigger_hooks, trigger_tasks,
+                 store_checkpoint, announce_completed, announce_aborted, answer_request,
+                 answer_savepoint, give_up>;
 
 /// Takes a job's checkpoints and savepoints, one at a time, but for those that come by themselves:
 /// of them as many as the job allows, each begun once the tasks of the one before are triggered.
 /// With one that completes older ones end, and with one that fails, for tasks forget them with it.
 /// Facts and time in, actions out. Pure; lives in its endpoint's turns.
 ///
-///     due → plan → prepare storage → snapshot coordinators → trigger → acknowledgements → store
+///     due → plan → prepare storage → snapshot coordinators → call hooks → trigger
+///                                                          → acknowledgements → store
 ///                       └──── declined, expired, a task ended: aborted ────┘             →
 ///                       completed
 class checkpoint_coordinator {
@@ -131,6 +137,10 @@ public:
   void on_prepared(checkpoint_id checkpoint, const status& outcome, std::int64_t now_ms);
   void on_coordinator_snapshot(checkpoint_id checkpoint, const operator_id& source,
                                result<byte_string> snapshot, std::int64_t now_ms);
+  /// What the master hooks have to be stored, encoded. Of a checkpoint that does not wait for it
+  /// (any more): dropped.
+  void on_hooks(checkpoint_id checkpoint, result<byte_string> states, std::int64_t now_ms);
+  bool awaits_hooks(checkpoint_id checkpoint) { return find(checkpoint, stage::hooks) != nullptr; }
   /// An acknowledgement of a checkpoint that is not pending is dropped.
   void on_acknowledged(checkpoint_id checkpoint, const execution_attempt_id& attempt,
                        state::task_state_snapshot state, std::int64_t now_ms,
@@ -151,7 +161,7 @@ public:
   const checkpoint_statistics& statistics() const { return statistics_; }
 
 private:
-  enum class stage : std::uint8_t { planning, preparing, coordinators, tasks, storing };
+  enum class stage : std::uint8_t { planning, preparing, coordinators, hooks, tasks, storing };
   struct pending {
     checkpoint_id id = 0;
     stage at = stage::planning;
@@ -191,6 +201,7 @@ private:
   void refuse_waiting(const error& reason);
   void answer(const savepoint_request& what, checkpoint_id checkpoint, error failure);
   void begin(std::int64_t now_ms);
+  void call_hooks(pending& one, std::int64_t now_ms);
   void trigger(pending& one, std::int64_t now_ms);
   void end(checkpoint_id checkpoint, std::int64_t now_ms);
   /// With all older ones whose tasks are under way. `is_failure`: counts against the tolerance.

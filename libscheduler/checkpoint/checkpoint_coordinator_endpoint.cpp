@@ -93,6 +93,9 @@ checkpoint_coordinator_endpoint::checkpoint_coordinator_endpoint(
     hear(checkpoint_declined{what});
     proceed();
   });
+  if (!options_.job->checkpoints.master_hooks.empty())
+    hooks_ =
+        std::make_shared<master_hooks>(options_.job, options_.code, options_.artifact_directory);
 }
 
 void checkpoint_coordinator_endpoint::on_start() {
@@ -399,6 +402,10 @@ void checkpoint_coordinator_endpoint::answer_restore(std::uint64_t epoch) {
     const checkpoint_ptr& from = completed_.empty() ? foreign_ : completed_.back();
     core_->note_restored(*from, now_us() / 1000);
   }
+  if (assigned && hooks_ != nullptr) {
+    restore_hooks(epoch, std::move(assigned));
+    return;
+  }
   post(job_master_,
        restore_done{epoch, std::make_shared<const result<restored_job>>(std::move(assigned))});
 }
@@ -422,6 +429,12 @@ result<restored_job> checkpoint_coordinator_endpoint::assign() const {
   if (!assigned)
     return error(assigned.error().code, "checkpoint cannot be restored: " + from->directory,
                  assigned.error());
+  auto states = decode_hook_states(from->master_hooks);
+  auto known = states ? check_hook_states(*states, options_.job->checkpoints)
+                      : status(std::move(states).error());
+  if (!known)
+    return error(known.error().code, "checkpoint cannot be restored: " + from->directory,
+                 known.error());
   restored_job restored;
   restored.checkpoint = from->id;
   for (const graph::job_vertex& vertex : options_.job->vertices) {
@@ -463,6 +476,7 @@ void checkpoint_coordinator_endpoint::remove_old() {
 void checkpoint_coordinator_endpoint::end() {
   core_->stop({errc::checkpoint_declined, "job is over"});
   remove_all_aborted();
+  close_hooks();
   // Behind a store that may be under way.
   on_storage([](headrace::state::checkpoint_storage&) { return status(); },
              [this](const status&) { post(job_master_, checkpoints_stopped{overview()}); });

@@ -2,6 +2,7 @@
 
 #include "libscheduler/checkpoint/checkpoint_coordinator.hpp"
 #include "libscheduler/checkpoint/checkpoint_mail.hpp"
+#include "libscheduler/checkpoint/master_hooks.hpp"
 #include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/rpc/endpoint.hpp"
@@ -18,8 +19,10 @@ namespace headrace::scheduler {
 struct checkpoint_coordinator_options {
   std::shared_ptr<const graph::job_graph> job;
   std::shared_ptr<headrace::state::checkpoint_storage>
-      storage;                  ///< of this job; used by its steps only
-  file_system* files = nullptr; ///< for the checkpoint to restore from
+      storage;                            ///< of this job; used by its steps only
+  file_system* files = nullptr;           ///< for the checkpoint to restore from
+  graph::job_code_loader* code = nullptr; ///< of master hooks; may be null
+  std::string artifact_directory;
 };
 
 /// Carries out what a checkpoint_coordinator decides: snapshots operator coordinators, triggers
@@ -35,6 +38,12 @@ private:
   using checkpoint_ptr = std::shared_ptr<const headrace::state::completed_checkpoint>;
   using storage_step = std::function<status(headrace::state::checkpoint_storage&)>;
   using storage_then = std::function<void(const status&)>;
+  using hook_step = std::function<status(master_hooks&)>;
+  struct hook_call {
+    checkpoint_id only_for = 0;
+    hook_step step;
+    storage_then then;
+  };
 
   void on_mail(actors::mail_ptr content) override;
   void on_start() override;
@@ -44,6 +53,7 @@ private:
   void carry_out(const plan_tasks& what);
   void carry_out(const prepare_storage& what);
   void carry_out(const snapshot_coordinators& what);
+  void carry_out(const trigger_hooks& what);
   void carry_out(const trigger_tasks& what);
   void carry_out(const store_checkpoint& what);
   void carry_out(const announce_completed& what);
@@ -68,6 +78,13 @@ private:
   void resume_coordinators(checkpoint_id checkpoint);
   message<schema::CheckpointOverview> overview() const;
 
+  // --- master hooks (checkpoint_coordinator_hooks.cpp)
+  void restore_hooks(std::uint64_t epoch, result<restored_job> assigned);
+  void close_hooks();
+  /// Runs their calls one after the other.
+  /// @param only_for  a checkpoint that waits for it: else it is left out. 0: always
+  void on_hooks(checkpoint_id only_for, hook_step step, storage_then then);
+  void next_hook_step();
   /// Runs storage steps one after the other.
   void on_storage(storage_step step, storage_then then);
   void next_storage_step();
@@ -83,6 +100,9 @@ private:
   std::vector<restore_requested> waiting_restores_;
   std::deque<std::pair<storage_step, storage_then>> storage_queue_;
   bool is_storage_busy_ = false;
+  std::shared_ptr<master_hooks> hooks_; // used by its steps only; null: there are none
+  std::deque<hook_call> hook_queue_;    // at most `hook_calls_most`
+  bool is_hook_busy_ = false;
   std::optional<actors::timer_id> timer_;
 };
 

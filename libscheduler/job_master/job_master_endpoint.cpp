@@ -152,6 +152,8 @@ void job_master_endpoint::start_children() {
   checkpoint_coordinator_options checkpoint_options;
   checkpoint_options.job = job_;
   checkpoint_options.files = services_->files;
+  checkpoint_options.code = services_->code;
+  checkpoint_options.artifact_directory = services_->artifact_directory;
   checkpoint_options.storage = services_->make_storage
                                    ? services_->make_storage(root, job_->id)
                                    : std::shared_ptr(headrace::state::make_file_checkpoint_storage(

@@ -45,6 +45,25 @@ struct faults {
   std::function<void()> at_row;
 };
 
+/// A ledger outside the job, which counts its checkpoints.
+class ledger final : public api::master_hook {
+public:
+  explicit ledger(std::shared_ptr<hook_log> log) : log_(std::move(log)) {}
+  byte_string trigger_checkpoint(checkpoint_id checkpoint, std::int64_t /*timestamp_ms*/) override {
+    auto& given = log_->given[checkpoint];
+    given = "entry " + std::to_string(log_->given.size()) + " of " + std::to_string(checkpoint);
+    return byte_string(given);
+  }
+  void restore_checkpoint(checkpoint_id checkpoint, byte_view state) override {
+    log_->restored.emplace_back(checkpoint, state);
+  }
+  void reset() override { ++log_->resets; }
+  void close() override { ++log_->closes; }
+
+private:
+  std::shared_ptr<hook_log> log_;
+};
+
 result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run_options& options,
                                 int parallelism) {
   api::environment env;
@@ -53,6 +72,8 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
                            options.at_least_once ? graph::barrier_alignment::at_least_once
                                                  : graph::barrier_alignment::exactly_once);
   env.checkpoints().keep_on_cancel = options.from_checkpoint;
+  if (options.hook != nullptr)
+    env.add_master_hook("ledger", [log = options.hook] { return std::make_unique<ledger>(log); });
   if (options.unaligned)
     env.enable_unaligned_checkpoints(std::chrono::milliseconds(options.aligned_timeout_ms));
   if (!options.state_backend.empty())
@@ -316,7 +337,10 @@ namespace {
 std::string run_on(scheduler::job_client& client, testing_loader& loader,
                    const std::shared_ptr<faults>& shared, const run_options& options,
                    random_source& random, const std::string& savepoint, api::built_job& job) {
-  auto next = describe(shared, options, options.restored_parallelism);
+  auto changed = options;
+  if (options.loses_hook)
+    changed.hook = nullptr;
+  auto next = describe(shared, changed, options.restored_parallelism);
   if (!next)
     return to_string(next.error());
   loader.set(next->code);

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headrace::testing {
@@ -26,6 +29,14 @@ windowed_input make_windowed_input(int files, int rows);
 /// number of rows that a timer found.
 std::multiset<std::string> expected_rows(const windowed_input& input);
 
+/// What a master hook of the job was told.
+struct hook_log {
+  std::map<std::int64_t, std::string> given; ///< what it answered, by checkpoint
+  std::vector<std::pair<std::int64_t, std::string>> restored;
+  int resets = 0;
+  int closes = 0;
+};
+
 struct run_options {
   std::uint64_t seed = 1;
   int disturbances = 0;
@@ -48,7 +59,9 @@ struct run_options {
   int task_executors = 3;              ///< of two slots each
   /// Each disturbance kills a task executor, which comes back under its id.
   bool kills_task_executors = false;
-  bool damages_copies = false; ///< and finds its local copies of state changed
+  bool damages_copies = false;         ///< and finds its local copies of state changed
+  std::shared_ptr<hook_log> hook = {}; ///< null: the job has none
+  bool loses_hook = false;             ///< it has none where it runs on
 };
 
 /// Of a run that was to be canceled `from_checkpoint`.

@@ -151,8 +151,8 @@ job_graph full_job() {
   job.arguments = {"--input", "a b", ""};
   job.artifacts = {{"job.so", std::string(64, 'a'), 12345}};
   job.restart = {restart_kind::failure_rate, 2, 3, 4, 5, 6, 7, 1.25, 0.5, 8};
-  job.checkpoints = {1, 2,    3,     4,     5,      true, true,        7,
-                     1, true, false, "dir", "from", true, "savepoints"};
+  job.checkpoints = {1, 2,    3,     4,     5,      true, true,         7,
+                     1, true, false, "dir", "from", true, "savepoints", {{"ledger", 1}}};
   job.buffer_timeout_ms = 11;
   job.slot_timeout_ms = 12;
   job.state_backend = "rocksdb";

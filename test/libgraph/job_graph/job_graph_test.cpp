@@ -1,6 +1,7 @@
 #include "libgraph/job_graph/job_graph.hpp"
 
 #include "test/libgraph/testing_pipelines.hpp"
+#include "libgraph/job_graph/job_graph_codec.hpp"
 
 #include <doctest/doctest.h>
 
@@ -72,6 +73,20 @@ TEST_CASE("unaligned checkpoints are refused where several may be under way") {
   CHECK(validate(job));
   job.checkpoints.max_concurrent = 0;
   CHECK(validate(job).error().code == errc::bad_option_value);
+}
+
+TEST_CASE("master hooks have identifiers of their own") {
+  auto job = full_job();
+  job.checkpoints.master_hooks = {{"one", 0}, {"other", 1}};
+  CHECK(validate(job));
+  const auto encoded = encode(job);
+  const auto again = decode(*encoded.view());
+  REQUIRE(again);
+  CHECK(again->checkpoints.master_hooks == job.checkpoints.master_hooks);
+  job.checkpoints.master_hooks[1].identifier = "one";
+  CHECK(validate(job).error().code == errc::invalid_graph);
+  job.checkpoints.master_hooks[1].identifier = "";
+  CHECK(validate(job).error().code == errc::invalid_graph);
 }
 
 TEST_CASE("commits are tried again never, or some times") {

@@ -105,6 +105,58 @@ TEST_CASE("coordinators are snapshotted before sources are triggered") {
   CHECK(trigger[0].tasks.size() == 1);
 }
 
+TEST_CASE("master hooks are called behind the coordinators and before the sources") {
+  auto spec = fixture::with_interval(1000);
+  spec.master_hooks = {{"ledger", 3}};
+  fixture f(spec);
+  const auto reach_hooks = [&](std::int64_t now) {
+    f.begin(now);
+    f.coordinator->on_prepared(f.id, {}, now);
+    f.coordinator->on_coordinator_snapshot(f.id, source_operator, byte_string("splits"), now);
+    const auto called = f.take<trigger_hooks>();
+    REQUIRE(called.size() == 1);
+    CHECK(called[0].checkpoint == f.id);
+    CHECK(f.take<trigger_tasks>().empty());
+    CHECK(f.coordinator->awaits_hooks(f.id));
+  };
+
+  reach_hooks(1000);
+  f.coordinator->on_hooks(f.id, byte_string("states"), 1010);
+  CHECK(!f.coordinator->awaits_hooks(f.id));
+  CHECK(f.take<trigger_tasks>().size() == 1);
+  f.coordinator->on_acknowledged(f.id, f.first, {}, 1020);
+  f.coordinator->on_acknowledged(f.id, f.second, {}, 1020);
+  const auto stored = f.take<store_checkpoint>();
+  REQUIRE(stored.size() == 1);
+  CHECK(stored[0].checkpoint->master_hooks == "states");
+  f.coordinator->on_stored(f.id, {}, 1030);
+
+  reach_hooks(2000);
+  f.coordinator->on_hooks(f.id, error(errc::user_function_failed, "ledger is closed"), 2010);
+  const auto aborted = f.take<announce_aborted>();
+  REQUIRE(aborted.size() == 1);
+  CHECK(aborted[0].reason.has(errc::user_function_failed));
+  CHECK(f.take<trigger_tasks>().empty());
+}
+
+TEST_CASE(
+    "a checkpoint whose master hook does not return expires, and what comes late is dropped") {
+  auto spec = fixture::with_interval(1000);
+  spec.master_hooks = {{"ledger", 3}};
+  fixture f(spec);
+  f.begin(1000);
+  f.coordinator->on_prepared(f.id, {}, 1000);
+  f.coordinator->on_coordinator_snapshot(f.id, source_operator, byte_string("splits"), 1000);
+  f.coordinator->poll(1500);
+  const auto aborted = f.take<announce_aborted>();
+  REQUIRE(aborted.size() == 1);
+  CHECK(aborted[0].reason.code == errc::checkpoint_expired);
+  CHECK(!f.coordinator->awaits_hooks(f.id));
+
+  f.coordinator->on_hooks(f.id, byte_string("late"), 1600);
+  CHECK(f.take<trigger_tasks>().empty());
+}
+
 TEST_CASE("a requested checkpoint begins at once, or behind the pending one, and is answered") {
   fixture f(fixture::with_interval(0));
   f.coordinator->request(10);
