@@ -5,6 +5,7 @@
 #include "apps/cluster/mini_cluster.hpp"
 #include "libtask/format/changelog_json_format.hpp"
 #include "libtask/format/json_format.hpp"
+#include "libgraph/job_graph/native_libraries.hpp"
 #include "libgraph/stream_graph/job_graph_builder.hpp"
 
 #include <cstdio>
@@ -45,6 +46,9 @@ result<sql_job> make_sql_job(const sql::planned_job& planned, sql::translated_jo
   sql_job out;
   HEADRACE_TRY(out.graph, graph::build_job_graph(made.program, parallelism));
   out.graph.hash = graph::graph_hash(out.graph);
+  for (const auto& digest : graph::native_libraries(out.graph))
+    if (const auto found = planned.libraries.find(digest); found != planned.libraries.end())
+      out.files.push_back({found->second, digest});
   HEADRACE_TRY(out.is_bounded, cluster::is_bounded(out.graph, {}, connectors));
   out.shown = std::move(made.shown);
   out.time_zone = planned.settings.get_text("table.local-time-zone");

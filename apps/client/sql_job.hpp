@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/client/collected_rows.hpp"
+#include "apps/client/job_files.hpp"
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/job_graph/job_graph.hpp"
 #include "libgraph/sql/sql_session.hpp"
@@ -10,12 +11,14 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace headrace::client {
 
 /// What a statement of SQL runs, and how its rows are shown.
 struct sql_job {
-  graph::job_graph graph; ///< without the settings of the job
+  graph::job_graph graph;      ///< without the settings of the job, and artifacts
+  std::vector<job_file> files; ///< libraries of functions that it calls
   std::optional<sql::shown_rows> shown;
   std::string time_zone;
   bool is_bounded = true;

@@ -123,16 +123,12 @@ private:
   bool is_canceling_ = false;
 };
 
-/// Uploads the job's object, if it has one, and submits the job; again, when the cluster was away
-/// meanwhile.
+/// Uploads the job's code and submits the job; again, when the cluster was away meanwhile.
 status submit(job_access& access, file_system& files, graph::job_graph& job,
-              const std::string& object) {
+              const std::vector<client::job_file>& code) {
   for (bool is_first = true;; is_first = false) {
     const auto submitted = [&]() -> status {
-      if (!object.empty()) {
-        HEADRACE_TRY(auto artifact, access.client().upload(files, object, object));
-        job.artifacts.assign(1, std::move(artifact));
-      }
+      HEADRACE_CHECK(client::upload_files(access.client(), files, code, job));
       HEADRACE_CHECK(access.client().submit(job));
       return {};
     }();
@@ -253,10 +249,10 @@ result<std::unique_ptr<job_runner>> job_runner::start(file_system& files,
       std::make_unique<remote_runner>(files, options, std::move(cluster)));
 }
 
-result<int> job_runner::run(graph::job_graph& job, const std::string& object,
+result<int> job_runner::run(graph::job_graph& job, const std::vector<client::job_file>& code,
                             client::collected_rows::taker take) {
   job.id = make_system_random()->next_id<job_id>();
-  HEADRACE_CHECK(submit(access(), files_, job, object));
+  HEADRACE_CHECK(submit(access(), files_, job, code));
   if (options_.is_detached) {
     std::printf(options_.is_json ? "{\"id\":\"%s\"}\n" : "%s\n", to_string(job.id).c_str());
     return static_cast<int>(finished);

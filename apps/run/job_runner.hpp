@@ -1,6 +1,7 @@
 #pragma once
 
 #include "apps/client/collected_rows.hpp"
+#include "apps/client/job_files.hpp"
 #include "apps/run/job_access.hpp"
 #include "apps/run/run_command.hpp"
 #include "libgraph/api/job_object.hpp"
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace headrace::run {
 
@@ -27,10 +29,10 @@ public:
                                                    const run_options& options, std::int32_t slots);
 
   /// Submits the job, gives it an id, and follows it to its end unless that is not wanted.
-  /// @param object  path of the job object that the job's code lies in; empty: it has none
-  /// @param take    gets the rows that the job collects
+  /// @param code  what the job's code lies in, the job object first
+  /// @param take  gets the rows that the job collects
   /// @returns an exit code. @errors what the job failed with
-  result<int> run(graph::job_graph& job, const std::string& object,
+  result<int> run(graph::job_graph& job, const std::vector<client::job_file>& code,
                   client::collected_rows::taker take);
   /// Whether a signal asked for the end.
   static bool is_interrupted();

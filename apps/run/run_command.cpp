@@ -19,7 +19,7 @@ result<int> run_object(const run_options& options) {
   HEADRACE_CHECK(apply_options(options, options.settings, bounded, built.graph));
   HEADRACE_TRY(const auto runner,
                job_runner::start(*files, loader, options, cluster::slots_needed(built.graph)));
-  return runner->run(built.graph, options.job,
+  return runner->run(built.graph, {{options.job}},
                      client::collected_rows::lines_to(client::print_to_standard_output));
 }
 

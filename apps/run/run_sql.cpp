@@ -59,11 +59,11 @@ private:
 result<int> run_query(job_runner& runner, sql_job& job, const run_options& options,
                       const printer& print) {
   int code = finished;
-  HEADRACE_CHECK(client::run_query(job, options.format, print,
-                                   [&](client::collected_rows::taker take) -> result<bool> {
-                                     HEADRACE_TRY(code, runner.run(job.graph, {}, std::move(take)));
-                                     return code == finished;
-                                   }));
+  HEADRACE_CHECK(client::run_query(
+      job, options.format, print, [&](client::collected_rows::taker take) -> result<bool> {
+        HEADRACE_TRY(code, runner.run(job.graph, job.files, std::move(take)));
+        return code == finished;
+      }));
   return code;
 }
 
@@ -83,8 +83,9 @@ using sql_step = std::variant<sql::text_table, sql_job>;
 /// Plans the whole script. Nothing after an error, which was told.
 result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
                                                         const run_options& options,
-                                                        const graph::connector_registry& known) {
-  sql::sql_session session(options.settings, task::describe_connectors());
+                                                        const graph::connector_registry& known,
+                                                        file_system& files) {
+  sql::sql_session session(options.settings, task::describe_connectors(), &files);
   auto planned = sql::plan_script(text, session);
   std::vector<sql_step> steps;
   for (const auto& warning : planned.warnings)
@@ -120,7 +121,7 @@ result<int> run_script(const std::string& text, const run_options& options) {
     return error(errc::bad_usage, "a script of SQL takes no arguments: " + options.arguments[0]);
   graph::connector_registry connectors;
   cluster::register_all_connectors(connectors, {});
-  HEADRACE_TRY(auto steps, plan_steps(text, options, connectors));
+  HEADRACE_TRY(auto steps, plan_steps(text, options, connectors, *files));
   if (!steps)
     return static_cast<int>(bad_usage);
   std::int32_t slots = 0;
@@ -139,11 +140,11 @@ result<int> run_script(const std::string& text, const run_options& options) {
       HEADRACE_TRY(runner, job_runner::start(*files, loader, options, slots));
     }
     auto& job = std::get<sql_job>(each);
-    HEADRACE_TRY(
-        const auto code,
-        job.shown && !options.is_detached
-            ? run_query(*runner, job, options, into.print())
-            : runner->run(job.graph, {}, [](const graph::record_batch&) -> status { return {}; }));
+    HEADRACE_TRY(const auto code,
+                 job.shown && !options.is_detached
+                     ? run_query(*runner, job, options, into.print())
+                     : runner->run(job.graph, job.files,
+                                   [](const graph::record_batch&) -> status { return {}; }));
     if (code != finished)
       return code;
   }

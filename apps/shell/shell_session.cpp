@@ -149,11 +149,9 @@ result<message<Reply>> shell_session::ask(const message<Request>& what, millisec
   }
 }
 
-result<job_id> shell_session::submit_once(const std::string& object, graph::job_graph& job) {
-  if (!object.empty()) {
-    HEADRACE_TRY(auto artifact, client_->upload(files_, object, object));
-    job.artifacts.assign(1, std::move(artifact));
-  }
+result<job_id> shell_session::submit_once(const std::vector<client::job_file>& code,
+                                          graph::job_graph& job) {
+  HEADRACE_CHECK(client::upload_files(*client_, files_, code, job));
   HEADRACE_CHECK(graph::validate(job));
   message_builder<schema::SubmitJob> request;
   const auto encoded = graph::encode(job);
@@ -168,17 +166,18 @@ result<job_id> shell_session::submit(const submission& what) {
   cluster::register_all_connectors(connectors, {});
   HEADRACE_TRY(const auto bounded, cluster::is_bounded(built.graph, *built.code, connectors));
   HEADRACE_CHECK(cluster::apply_settings(what.settings, bounded, built.graph));
-  return submit(built.graph, what.path,
+  return submit(built.graph, {{what.path}},
                 output_.rows ? client::collected_rows::lines_to(output_.rows)
                              : client::collected_rows::taker());
 }
 
-result<job_id> shell_session::submit(graph::job_graph& job, const std::string& object,
+result<job_id> shell_session::submit(graph::job_graph& job,
+                                     const std::vector<client::job_file>& code,
                                      client::collected_rows::taker take) {
   job.id = cluster_.node().environment().random.next_id<job_id>();
   cluster_.provide_slots(cluster::slots_needed(job));
   for (bool is_first = true;; is_first = false) {
-    const auto submitted = submit_once(object, job);
+    const auto submitted = submit_once(code, job);
     if (submitted || (!is_first && submitted.error().code == errc::duplicate_job))
       break; // the first one had arrived
     HEADRACE_CHECK(recover(submitted.error()));

@@ -2,6 +2,7 @@
 
 #include "apps/client/actors_text.hpp"
 #include "apps/client/collected_rows.hpp"
+#include "apps/client/job_files.hpp"
 #include "apps/cluster/cluster_access.hpp"
 #include "apps/shell/shell_endpoint.hpp"
 #include "libscheduler/client/job_client.hpp"
@@ -50,10 +51,10 @@ public:
   /// @errors those of object_loader::build, of the job's settings, and of the dispatcher
   result<job_id> submit(const submission& what);
   /// Submits a job, which gets an id.
-  /// @param object  path of what the job's code lies in; empty: it has none
-  /// @param take    gets what the job collects, while it is waited for; may be empty
+  /// @param code  what the job's code lies in, the job object first
+  /// @param take  gets what the job collects, while it is waited for; may be empty
   /// @errors those of the dispatcher
-  result<job_id> submit(graph::job_graph& job, const std::string& object,
+  result<job_id> submit(graph::job_graph& job, const std::vector<client::job_file>& code,
                         client::collected_rows::taker take);
   /// The job's last state. Tells `changed` meanwhile, on another thread, and prints the rows that
   /// the job collects, if it was submitted here.
@@ -76,6 +77,7 @@ public:
 
   /// Nothing happens for so long, or until interrupted.
   void pause(std::chrono::milliseconds how_long);
+  file_system& files() { return files_; }
   void interrupt() { is_interrupted_.store(true); }
   bool is_interrupted() const { return is_interrupted_.load(); }
   void clear_interrupt() { is_interrupted_.store(false); }
@@ -91,7 +93,7 @@ private:
                                   std::chrono::milliseconds timeout = std::chrono::milliseconds(0));
   void order(actors::mail_ptr what);
   status recover(const error& failure);
-  result<job_id> submit_once(const std::string& object, graph::job_graph& job);
+  result<job_id> submit_once(const std::vector<client::job_file>& code, graph::job_graph& job);
   result<scheduler::job_status> follow(const job_id& job, std::int64_t end_us,
                                        const changed_function& changed);
   status print_collected(const job_id& job, bool has_ended);

@@ -128,7 +128,7 @@ std::size_t end_of_sql(std::string_view text) {
 
 shell_sql::shell_sql(shell_session& session, configuration settings,
                      client::collected_rows::printer print)
-    : session_(session), sql_(std::move(settings), task::describe_connectors()),
+    : session_(session), sql_(std::move(settings), task::describe_connectors(), &session.files()),
       print_(std::move(print)) {
   cluster::register_all_connectors(connectors_, {});
 }
@@ -173,13 +173,13 @@ status shell_sql::run_job(const sql::planned_job& planned, std::string_view text
   HEADRACE_CHECK(cluster::apply_settings(planned.settings, job.shows_rows_at_once(), job.graph));
   if (job.shown)
     return show_rows(job);
-  HEADRACE_TRY(const auto id, session_.submit(job.graph, {}, {}));
+  HEADRACE_TRY(const auto id, session_.submit(job.graph, job.files, {}));
   return print_("submitted " + to_string(id) + '\n');
 }
 
 status shell_sql::show_rows(client::sql_job& job) {
   const auto run = [&](client::collected_rows::taker take) -> result<bool> {
-    HEADRACE_TRY(const auto id, session_.submit(job.graph, {}, std::move(take)));
+    HEADRACE_TRY(const auto id, session_.submit(job.graph, job.files, std::move(take)));
     const auto ended = session_.wait(id, std::chrono::milliseconds(0));
     if (!ended) {
       static_cast<void>(session_.cancel(id)); // nobody sees its rows any more

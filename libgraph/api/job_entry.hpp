@@ -1,7 +1,7 @@
 #pragma once
 
 #include "libgraph/api/environment.hpp"
-#include "libgraph/api/job_stamp.hpp"
+#include "libgraph/user_function/object_stamp.hpp"
 
 /// Defines a job object: what stands behind it describes the job in the environment named `env`.
 ///

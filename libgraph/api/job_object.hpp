@@ -26,16 +26,7 @@ struct built_job {
 /// @errors invalid_graph, type_mismatch, duplicate_uid
 result<built_job> build_job(environment& env, std::int32_t default_parallelism);
 
-/// Reads the stamp of a job object out of the file, running none of its code.
-/// @errors job_object_unloadable  no such file, no shared object of this machine, or no job in it
-result<std::string> read_job_stamp(file_system& files, const std::string& path);
-/// Says which lines of two stamps differ ("compiler: the job has gcc 13, this is gcc 12"); empty:
-/// none.
-std::string stamp_difference(const std::string& of_job, const std::string& own);
-
-/// Loads job objects. An object is loaded once and stays for the life of the process: function
-/// objects, exceptions and thread-local values of it may be anywhere. One that changed under the
-/// same path is loaded beside the old one. Any thread; blocks.
+/// Loads job objects (see load_shared_object) and runs their entries. Any thread; blocks.
 class object_loader final : public graph::job_code_loader {
 public:
   /// `files` outlives the loader.
@@ -58,13 +49,10 @@ public:
 private:
   struct loaded_object;
   result<std::shared_ptr<loaded_object>> object_at(const std::string& path);
-  result<std::string> path_to_load(const std::string& path, const std::string& digest,
-                                   byte_view content);
 
   file_system& files_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<loaded_object>> objects_; ///< by digest of the content
-  std::map<std::string, std::string> digests_;                    ///< by path that was loaded
 };
 
 } // namespace headrace::api

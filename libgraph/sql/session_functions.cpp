@@ -1,6 +1,7 @@
 #include "libgraph/sql/bind/type_rules.hpp"
 #include "libgraph/sql/sql_session.hpp"
 #include "libgraph/user_function/lua_functions.hpp"
+#include "libgraph/user_function/native_function.hpp"
 
 #include <algorithm>
 
@@ -25,6 +26,46 @@ std::string form_of(const graph::user_function& of) {
     break;
   }
   return "aggregate";
+}
+
+/// The same function, but for names and whether values may be NULL.
+bool are_alike(const graph::user_function& said, const graph::user_function& known) {
+  const auto is_same = [](const graph::logical_type& one, const graph::logical_type& other) {
+    return one.nullable() == other.nullable();
+  };
+  const auto are_same_fields = [&](const std::vector<graph::logical_type::field>& one,
+                                   const std::vector<graph::logical_type::field>& other) {
+    return std::equal(
+        one.begin(), one.end(), other.begin(), other.end(),
+        [&](const auto& left, const auto& right) { return is_same(left.type, right.type); });
+  };
+  if (said.form != known.form || !are_same_fields(said.parameters, known.parameters))
+    return false;
+  return said.form == graph::user_form::table
+             ? are_same_fields(said.result.fields(), known.result.fields())
+             : is_same(said.result, known.result);
+}
+
+/// "(STRING, BIGINT) RETURNS TABLE (word STRING)".
+std::string signature_of(const graph::user_function& of) {
+  std::string out;
+  for (const auto& each : of.parameters)
+    out += (out.empty() ? "" : ", ") + each.type.nullable().to_sql();
+  out = "(" + out + ") RETURNS ";
+  if (of.form != graph::user_form::table)
+    return out + (of.form == graph::user_form::aggregate ? "AGGREGATE " : "") +
+           of.result.nullable().to_sql();
+  std::string columns;
+  for (const auto& each : of.result.fields())
+    columns += (columns.empty() ? "" : ", ") + each.name + " " + each.type.nullable().to_sql();
+  return out + "TABLE (" + columns + ")";
+}
+
+graph::logical_type with_names(const graph::logical_type& row, const graph::logical_type& names) {
+  auto fields = row.fields();
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    fields[i].name = names.fields()[i].name;
+  return graph::logical_type::row(std::move(fields)).not_null();
 }
 
 } // namespace
@@ -74,15 +115,27 @@ bool sql_session::read_types(const create_function& from, graph::user_function& 
 }
 
 std::optional<graph::user_function> sql_session::make_function(const create_function& from) {
+  if (!from.options.empty())
+    return fail(diagnostic_kind::invalid, "a function takes no WITH", from.function.at);
+  switch (from.language) {
+  case function_language::lua:
+    return make_lua_function(from);
+  case function_language::cpp:
+    return make_native_function(from);
+  default:
+    return fail(diagnostic_kind::unsupported,
+                "functions are written in Lua, … LANGUAGE LUA AS $$ … $$, or in C++, … AS 'name' "
+                "LANGUAGE CPP USING LIBRARY 'path.so'",
+                from.function.at);
+  }
+}
+
+std::optional<graph::user_function> sql_session::make_lua_function(const create_function& from) {
   graph::user_function out;
   out.name = from.function.parts.back().text;
   out.is_deterministic = from.is_deterministic.value_or(true);
-  if (from.language != function_language::lua)
-    return fail(diagnostic_kind::unsupported,
-                "functions are written in Lua: … LANGUAGE LUA AS $$ … $$", from.function.at);
-  if (!from.resources.empty() || !from.options.empty())
-    return fail(diagnostic_kind::invalid, "a function in Lua takes neither USING nor WITH",
-                from.function.at);
+  if (!from.resources.empty())
+    return fail(diagnostic_kind::invalid, "a function in Lua takes no USING", from.function.at);
   if (!read_types(from, out))
     return std::nullopt;
   for (const auto& each : *from.parameters)
@@ -97,6 +150,50 @@ std::optional<graph::user_function> sql_session::make_function(const create_func
       static_cast<std::uint64_t>(settings_.get_int("table.exec.lua.instruction-limit"));
   if (const auto checked = graph::check_lua(out); !checked)
     return fail(diagnostic_kind::invalid, checked.error().message, from.body.at);
+  return out;
+}
+
+std::optional<graph::user_function> sql_session::make_native_function(const create_function& from) {
+  if (from.is_text || from.resources.size() != 1 || from.resources[0].kind != "LIBRARY")
+    return fail(diagnostic_kind::invalid,
+                "a function in C++ is one of a library: … AS 'name' LANGUAGE CPP USING LIBRARY "
+                "'path.so'",
+                from.function.at);
+  if (files_ == nullptr)
+    return fail(diagnostic_kind::unsupported, "libraries of functions are not loaded here",
+                from.resources[0].path.at);
+  const auto& path = from.resources[0].path;
+  const auto loaded = graph::load_native_function(*files_, path.text, from.body.text);
+  if (!loaded)
+    return fail(diagnostic_kind::invalid, to_string(loaded.error()), path.at);
+  const auto& code = *loaded->code;
+  graph::user_function out;
+  out.name = from.function.parts.back().text;
+  out.language = graph::user_language::cpp;
+  out.form = code.form;
+  out.is_deterministic = from.is_deterministic.value_or(true);
+  out.has_retract = code.has_retract;
+  out.has_merge = code.has_merge;
+  out.source = loaded->digest;
+  out.symbol = from.body.text;
+  out.result = code.result;
+  for (std::size_t i = 0; i < code.parameters.size(); ++i)
+    out.parameters.push_back({"arg" + std::to_string(i + 1), code.parameters[i], {}});
+  if (from.parameters || from.returns || from.returned_columns) {
+    graph::user_function said;
+    if (!read_types(from, said))
+      return std::nullopt;
+    if (!are_alike(said, out))
+      return fail(diagnostic_kind::type_mismatch,
+                  "the library says otherwise: " + signature_of(out) + ", not " +
+                      signature_of(said),
+                  from.function.at);
+    for (std::size_t i = 0; i < out.parameters.size(); ++i)
+      out.parameters[i] = said.parameters[i];
+    if (out.form == graph::user_form::table)
+      out.result = with_names(out.result, said.result);
+  }
+  libraries_.insert_or_assign(loaded->digest, path.text);
   return out;
 }
 

@@ -88,6 +88,7 @@ sql_session::maybe sql_session::job_of(std::vector<plan_node> sinks, std::string
   if (findings_->size() > known)
     return std::nullopt;
   out.settings = settings_;
+  out.libraries = libraries_;
   return out;
 }
 

@@ -6,8 +6,10 @@
 #include "libgraph/sql/parse/parser.hpp"
 #include "libgraph/sql/plan/logical_plan.hpp"
 #include "libgraph/sql/translate/job_translator.hpp"
+#include "libactors/base/file_system.hpp"
 #include "libactors/base/option.hpp"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +31,8 @@ struct planned_job {
   std::string name;
   std::vector<plan_node> sinks;
   configuration settings; ///< as SET by then, over those of the session's start
+  /// Paths of the libraries that functions of the session lie in, by SHA-256.
+  std::map<std::string, std::string> libraries;
 };
 
 /// What a statement came to; nothing when it only changed the session.
@@ -39,10 +43,13 @@ using statement_outcome = std::variant<std::monostate, text_table, planned_job>;
 class sql_session {
 public:
   /// @param connectors  what SHOW and DESCRIBE tell of
+  /// @param files       where libraries of functions lie; outlives the session; null: there are
+  /// none
   explicit sql_session(configuration settings,
-                       std::vector<graph::connector_description> connectors = {})
+                       std::vector<graph::connector_description> connectors = {},
+                       headrace::file_system* files = nullptr)
       : settings_at_start_(std::move(settings)), settings_(settings_at_start_),
-        connectors_(std::move(connectors)) {}
+        connectors_(std::move(connectors)), files_(files) {}
 
   /// Carries a statement out. Nothing after an error, which is among the findings; then nothing has
   /// changed.
@@ -95,6 +102,8 @@ private:
   maybe drop_function(const drop& from);
   maybe describe_user_function(const graph::user_function& of);
   std::optional<graph::user_function> make_function(const create_function& from);
+  std::optional<graph::user_function> make_lua_function(const create_function& from);
+  std::optional<graph::user_function> make_native_function(const create_function& from);
   bool read_types(const create_function& from, graph::user_function& into);
   maybe describe_owner(const describe& from);
   maybe alter_owner(const alter& from);
@@ -105,8 +114,10 @@ private:
   graph::catalog_store catalog_;
   std::vector<graph::connector_description> connectors_;
   std::vector<std::string> warnings_;
-  std::vector<diagnostic>* findings_ = nullptr; ///< of the statement that runs
-  source_span at_;                              ///< likewise
+  headrace::file_system* files_ = nullptr;
+  std::map<std::string, std::string> libraries_; ///< paths by digest
+  std::vector<diagnostic>* findings_ = nullptr;  ///< of the statement that runs
+  source_span at_;                               ///< likewise
 };
 
 /// Whether SHOW … LIKE takes a name.

@@ -86,9 +86,9 @@ public:
 
   result<std::size_t> make(user_arguments arguments, user_rows rows, std::size_t from,
                            std::size_t rows_max, std::vector<std::uint32_t>& parents,
-                           std::vector<column_builder>& columns) override {
+                           batch_builder& out) override {
     parents_ = &parents;
-    columns_ = &columns;
+    out_ = &out;
     auto next = from;
     const auto done = machine_->run([&](lua_State* lua) {
       for (; next < rows.count && parents.size() < rows_max; ++next) {
@@ -117,7 +117,8 @@ private:
       return luaL_error(lua, "one call emits too many rows, at most %d",
                         static_cast<int>(rows_a_piece_max));
     for (int i = 0; i < width; ++i)
-      append_value(lua, i + 1, (*self.columns_)[static_cast<std::size_t>(i)]);
+      append_value(lua, i + 1, self.out_->column(static_cast<std::size_t>(i)));
+    self.out_->end_row();
     self.parents_->push_back(self.parent_);
     return 0;
   }
@@ -127,7 +128,7 @@ private:
   std::size_t width_;
   kept_function function_;
   std::vector<std::uint32_t>* parents_ = nullptr; ///< of the calls that are made
-  std::vector<column_builder>* columns_ = nullptr;
+  batch_builder* out_ = nullptr;
   std::uint32_t parent_ = 0;
 };
 

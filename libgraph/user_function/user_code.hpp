@@ -41,11 +41,11 @@ public:
   virtual ~user_table() = default;
   /// Calls the function for the rows from `from` on, until about `rows_max` rows are made.
   /// @param parents  gets, by row that is made, which of `rows` it is of
-  /// @param columns  one a column of the function
+  /// @param out      a column a column of the function
   /// @returns the next one of `rows`. @errors malformed_record
   virtual result<std::size_t> make(user_arguments arguments, user_rows rows, std::size_t from,
                                    std::size_t rows_max, std::vector<std::uint32_t>& parents,
-                                   std::vector<column_builder>& columns) = 0;
+                                   batch_builder& out) = 0;
 };
 
 /// An aggregate; what it keeps of a group are bytes of its own.
@@ -62,7 +62,8 @@ public:
   virtual status tell(byte_view group, column_builder& out) = 0;
 };
 
-/// Make a function of its definition. @errors malformed_record  with what is wrong in its code
+/// Make a function of its definition. That of a library, in C++, is looked up at the first call.
+/// @errors malformed_record  with what is wrong in its code
 result<std::unique_ptr<user_scalar>> make_user_scalar(const user_function& of);
 result<std::unique_ptr<user_table>> make_user_table(const user_function& of);
 result<std::unique_ptr<user_aggregate>> make_user_aggregate(const user_function& of);

@@ -1,4 +1,6 @@
 #include "libtask/executor/task_executor_entries.hpp"
+#include "libgraph/job_graph/native_libraries.hpp"
+#include "libgraph/user_function/shared_object.hpp"
 #include "libactors/base/digest.hpp"
 
 #include <algorithm>
@@ -100,6 +102,57 @@ void task_executor_endpoint::load_code(const task_description& task, code_taker 
           for (auto& taker : std::exchange(known->second->code_takers, {}))
             taker(done.error());
         });
+}
+
+void task_executor_endpoint::load_libraries(const task_description& task,
+                                            std::function<void(status)> then) {
+  std::vector<graph::artifact> wanted;
+  for (const auto& digest : graph::native_libraries(task.vertex)) {
+    const auto& known = task.job.artifacts;
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](const auto& each) { return each.digest == digest; });
+    if (found == known.end()) {
+      then(error(errc::job_object_unloadable,
+                 "library of functions is not among the job's artifacts: " + digest));
+      return;
+    }
+    wanted.push_back(*found);
+  }
+  if (wanted.empty()) {
+    then({});
+    return;
+  }
+  // All are tried; the first failure is told.
+  struct progress {
+    std::size_t left = 0;
+    status outcome;
+  };
+  const auto so_far = std::make_shared<progress>();
+  so_far->left = wanted.size();
+  const auto one_done = [so_far, then = std::move(then)](status done) {
+    if (!done && so_far->outcome)
+      so_far->outcome = std::move(done);
+    if (--so_far->left == 0)
+      then(so_far->outcome);
+  };
+  for (const auto& each : wanted)
+    load_library(each, task.job.blob_server, one_done);
+}
+
+void task_executor_endpoint::load_library(const graph::artifact& which, const actors::address& from,
+                                          std::function<void(status)> then) {
+  fetch(which, from, [this, path = cached_path(which.digest), then = std::move(then)](status done) {
+    if (!done) {
+      then(std::move(done));
+      return;
+    }
+    run_blocking<status>(
+        [files = &around_.files, path]() -> status {
+          HEADRACE_CHECK(graph::load_shared_object(*files, path, graph::object_use::functions));
+          return {};
+        },
+        then);
+  });
 }
 
 std::string task_executor_endpoint::cached_path(const artifact_digest& which) const {

@@ -187,6 +187,10 @@ private:
   // --- job code (task_executor_artifacts.cpp)
   using code_taker = std::function<void(result<std::shared_ptr<const graph::job_code>>)>;
   void load_code(const task_description& task, code_taker then);
+  /// The libraries of users' functions that the task calls.
+  void load_libraries(const task_description& task, std::function<void(status)> then);
+  void load_library(const graph::artifact& which, const actors::address& from,
+                    std::function<void(status)> then);
   void fetch(const graph::artifact& wanted, const actors::address& from,
              std::function<void(status)> then);
   void fetch_part(const graph::artifact& wanted, const actors::address& from,

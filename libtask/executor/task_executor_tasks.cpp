@@ -65,21 +65,33 @@ void task_executor_endpoint::submit(const message<schema::SubmitTask>& request,
   tasks_of_job_[task.what.job.id].emplace(attempt, &task);
   tasks_.emplace(attempt, std::move(entry));
   back.send(message_builder<schema::Acknowledge>().finish());
-  if (!needs_code(task.what.vertex)) {
-    start(attempt, nullptr);
-    return;
-  }
-  load_code(task.what, [this, attempt](result<std::shared_ptr<const graph::job_code>> loaded) {
+  const auto fail = [this, attempt](error cause) {
     auto* waiting = find(attempt);
     if (waiting == nullptr)
       return;
-    if (loaded) {
-      start(attempt, std::move(*loaded));
+    tell_state(*waiting, waiting->canceling ? task_state::CANCELED : task_state::FAILED,
+               std::move(cause));
+    end_task(attempt);
+  };
+  load_libraries(task.what, [this, attempt, fail](status libraries) {
+    const auto* waiting = find(attempt);
+    if (waiting == nullptr)
+      return;
+    if (!libraries) {
+      fail(std::move(libraries).error());
       return;
     }
-    tell_state(*waiting, waiting->canceling ? task_state::CANCELED : task_state::FAILED,
-               std::move(loaded).error());
-    end_task(attempt);
+    if (!needs_code(waiting->what.vertex)) {
+      start(attempt, nullptr);
+      return;
+    }
+    load_code(waiting->what,
+              [this, attempt, fail](result<std::shared_ptr<const graph::job_code>> loaded) {
+                if (!loaded)
+                  fail(std::move(loaded).error());
+                else if (find(attempt) != nullptr)
+                  start(attempt, std::move(*loaded));
+              });
   });
 }
 

@@ -17,7 +17,8 @@
     failure                         as error, of SQL that is well but whose job fails
     warning                         SQL that is well, then ----, then a part of what is said of it
 
-${DIR} in SQL is a directory of the file's own, empty at its start.
+${DIR} in SQL is a directory of the file's own, empty at its start; ${EXAMPLES} that of the examples'
+job objects and libraries.
 
 Each query, each line of values or errors, and each error counts as a check. Rows are compared in any
 order unless the query says ordered. Where the source is sqlite3, its answers
@@ -223,12 +224,15 @@ def check_errors(headrace, before, block, directory):
 def run_file(headrace, path):
     failures, checked = [], 0
     source, blocks = read_blocks(path)
+    examples = os.path.join(os.path.dirname(os.path.abspath(headrace)), "examples")
     if source == "sqlite3":
         check_sqlite(blocks, failures)
     with tempfile.TemporaryDirectory() as directory:
         script, before, queries = "", "", []
         for block in blocks:
-            block.sql = block.sql.replace("${DIR}", os.path.join(directory, "own"))
+            block.sql = block.sql.replace("${DIR}", os.path.join(directory, "own")).replace("${EXAMPLES}", examples)
+            if block.kind == "errors":
+                block.checks = [(sql.replace("${EXAMPLES}", examples), wanted) for sql, wanted in block.checks]
             if block.kind == "table":
                 before += ddl_of(block, directory)
                 script += ddl_of(block, directory)

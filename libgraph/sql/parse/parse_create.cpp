@@ -315,14 +315,15 @@ create_function statement_parser::parse_create_function(bool is_alter, bool is_t
   if (in_.accept(kw::using_))
     parse_list([&] {
       resource next;
-      in_.note_expected("JAR, FILE, ARCHIVE or ARTIFACT");
+      constexpr std::string_view kinds = "LIBRARY, JAR, FILE, ARCHIVE or ARTIFACT";
+      in_.note_expected(kinds);
       const auto at = in_.here();
-      const auto kind = parse_name("JAR, FILE, ARCHIVE or ARTIFACT").text;
+      const auto kind = parse_name(kinds).text;
       next.kind = in_capitals(kind);
-      if (!in_.has_failed() && next.kind != "JAR" && next.kind != "FILE" &&
-          next.kind != "ARCHIVE" && next.kind != "ARTIFACT")
+      if (!in_.has_failed() && next.kind != "LIBRARY" && next.kind != "JAR" &&
+          next.kind != "FILE" && next.kind != "ARCHIVE" && next.kind != "ARTIFACT")
         in_.fail(diagnostic_kind::syntax,
-                 "expected JAR, FILE, ARCHIVE or ARTIFACT, found '" + kind + "'", at);
+                 "expected " + std::string(kinds) + ", found '" + kind + "'", at);
       next.path = parse_text("a path in quotes");
       out.resources.push_back(std::move(next));
     });

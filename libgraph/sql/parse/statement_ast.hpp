@@ -135,7 +135,7 @@ struct create_view {
 
 enum class function_language : std::uint8_t { unsaid, java, scala, python, sql, lua, cpp };
 struct resource {
-  std::string kind; ///< JAR, FILE, ARCHIVE, ARTIFACT
+  std::string kind; ///< LIBRARY, JAR, FILE, ARCHIVE, ARTIFACT
   text_value path;
   friend bool operator==(const resource&, const resource&) = default;
 };
@@ -149,6 +149,8 @@ struct function_parameter {
 ///     CREATE FUNCTION twice(a BIGINT) RETURNS BIGINT LANGUAGE LUA AS $$ return 2 * a $$
 ///     CREATE FUNCTION up_to(n INT) RETURNS TABLE (i INT) LANGUAGE LUA AS $$ … $$
 ///     CREATE FUNCTION last(a INT) RETURNS AGGREGATE INT NOT DETERMINISTIC LANGUAGE LUA AS $$ … $$
+///
+/// One of a library need not: CREATE FUNCTION twice AS 'twice' LANGUAGE CPP USING LIBRARY 'x.so'
 struct create_function {
   bool is_alter = false;
   bool is_temporary = false;

@@ -14,10 +14,8 @@ public:
   user_rows(const graph::correlate_spec& spec, std::vector<graph::logical_type> types,
             std::unique_ptr<graph::user_table> function)
       : fields_(spec.fields), types_(std::move(types)),
-        is_left_(spec.kind == graph::join_kind::left), function_(std::move(function)) {
-    for (const auto& each : spec.result_type.fields())
-      builders_.emplace_back(each.type);
-  }
+        is_left_(spec.kind == graph::join_kind::left), function_(std::move(function)),
+        rows_(std::make_shared<const graph::logical_type>(spec.result_type)) {}
 
   status take(const graph::record_batch& in, const graph::record_batch& arguments) override {
     in_ = in;
@@ -33,14 +31,12 @@ public:
     const graph::user_rows rows{in_.has_selection() ? in_.selection().data() : nullptr, in_.size()};
     calls_.clear();
     const auto first = next_;
-    HEADRACE_TRY(next_, function_->make(arguments, rows, next_, rows_max, calls_, builders_));
-    std::vector<graph::column_ptr> made;
-    for (auto& each : builders_)
-      made.push_back(each.finish());
+    HEADRACE_TRY(next_, function_->make(arguments, rows, next_, rows_max, calls_, rows_));
+    const auto made = rows_.finish();
     place(first, out.parents);
     if (!out.parents.empty())
       for (std::size_t i = 0; i < fields_.size(); ++i)
-        out.columns.push_back(column_of(*made[static_cast<std::size_t>(fields_[i])], types_[i]));
+        out.columns.push_back(column_of(made.at(static_cast<std::size_t>(fields_[i])), types_[i]));
     const bool has_more = next_ < in_.size();
     if (!has_more) {
       in_ = {};
@@ -76,7 +72,7 @@ private:
   std::vector<graph::logical_type> types_;
   bool is_left_;
   std::unique_ptr<graph::user_table> function_;
-  std::vector<graph::column_builder> builders_;
+  graph::batch_builder rows_;
   graph::record_batch in_;
   graph::record_batch arguments_;
   std::size_t next_ = 0;

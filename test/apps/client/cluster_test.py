@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Orders savepoints of a job on a cluster whose processes stand elsewhere, and may be lost meanwhile."""
+"""Runs jobs on a cluster whose processes stand elsewhere, and may be lost meanwhile."""
 
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-HEADRACE, WORDS = map(os.path.abspath, sys.argv[1:3])
+HEADRACE, WORDS, FUNCTIONS = map(os.path.abspath, sys.argv[1:4])
 PATIENCE_S = 100
 LOOKS_MAX = 100_000
 
@@ -109,6 +110,22 @@ class Orders(unittest.TestCase):
             self.assertTrue(os.path.isdir(f"{self.directory}/checkpoints"))
             again = cluster.submit("-s", os.path.relpath(path, self.directory))
             self.assertEqual(cluster.run("cancel", again).returncode, 0)
+
+    def test_a_library_of_functions_is_sent_to_the_task_managers(self):
+        with Cluster(self.directory) as cluster:
+            shutil.copy(FUNCTIONS, f"{self.directory}/mine.so")
+            with open(f"{self.directory}/script.sql", "w") as script:
+                script.write(
+                    "CREATE FUNCTION split AS 'split_words' LANGUAGE CPP USING LIBRARY 'mine.so';"
+                    "CREATE FUNCTION distance AS 'levenshtein' LANGUAGE CPP USING LIBRARY 'mine.so';"
+                    "CREATE FUNCTION mean AS 'geometric_mean' LANGUAGE CPP USING LIBRARY 'mine.so';"
+                    "SELECT MAX(distance(word, 'sitting')), ROUND(mean(place), 6)"
+                    " FROM (VALUES ('a kitten'), ('b lawn')) AS t (s), LATERAL TABLE(split(s));"
+                )
+            for _ in range(2):
+                ended = cluster.run("run", "script.sql", "-q", "--format", "csv")
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                self.assertEqual(ended.stdout.split("\n")[1], "7,1.414214")
 
     def test_a_savepoint_is_ordered_again_when_the_job_manager_was_lost(self):
         with Cluster(self.directory) as cluster:

@@ -1,7 +1,6 @@
 #include "libgraph/api/job_object.hpp"
 
 #include "test/libgraph/api/testing_values.hpp"
-#include "libgraph/api/job_stamp.hpp"
 #include "libactors/base/version.hpp"
 
 #include <doctest/doctest.h>
@@ -113,29 +112,6 @@ TEST_CASE("what is no job object is refused in words") {
   CHECK(code_of(text) == errc::job_object_unloadable);
   CHECK(code_of(directory + "/testing_no_job.so") == errc::job_object_unloadable);
   REQUIRE(t.files->remove(text));
-}
-
-TEST_CASE("a damaged job object never crashes the one who reads its stamp") {
-  loading t;
-  auto content = t.files->read_all(job_path, 1U << 30U).value();
-  const auto path = (std::filesystem::temp_directory_path() / "headrace_damaged.so").string();
-
-  for (const std::size_t size : {10U, 64U, 1000U, 5000U}) {
-    REQUIRE(t.files->write_atomically(path, content.substr(0, size)));
-    CHECK_FALSE(api::read_job_stamp(*t.files, path));
-  }
-  for (std::size_t at = 16; at < 64; ++at) {
-    auto damaged = content;
-    damaged[at] = '\xff';
-    REQUIRE(t.files->write_atomically(path, damaged));
-    (void)api::read_job_stamp(*t.files, path);
-  }
-  REQUIRE(t.files->remove(path));
-}
-
-TEST_CASE("stamps differ by what is named") {
-  CHECK(api::stamp_difference(HEADRACE_STAMP, HEADRACE_STAMP).empty());
-  CHECK(api::stamp_difference("a=1\n", "a=1\nb=2\n") == "b: the job has none, this is 2");
 }
 
 TEST_CASE("an object that was rebuilt under the same path is loaded beside the old one") {

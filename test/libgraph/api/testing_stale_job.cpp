@@ -1,6 +1,6 @@
 // A job object that was built from other headers, and must be refused before any code of it runs.
 
-#include "libgraph/api/job_stamp.hpp"
+#include "libgraph/user_function/object_stamp.hpp"
 
 #include <cstdlib>
 

@@ -211,25 +211,23 @@ TEST_CASE("a table function emits rows, piece by piece") {
   const auto n = numbers_column({2, 0, 3, 1});
   const user_argument argument{n.get(), false};
   std::vector<std::uint32_t> parents;
-  std::vector<column_builder> columns;
-  columns.emplace_back(logical_type::bigint());
-  columns.emplace_back(logical_type::string());
+  batch_builder out(std::make_shared<const logical_type>(of.result));
 
-  const auto first = (*made)->make({&argument, 1}, {nullptr, 4}, 0, 2, parents, columns);
+  const auto first = (*made)->make({&argument, 1}, {nullptr, 4}, 0, 2, parents, out);
   REQUIRE(first);
   CHECK(*first == 1);
-  const auto all = (*made)->make({&argument, 1}, {nullptr, 4}, *first, 100, parents, columns);
+  const auto all = (*made)->make({&argument, 1}, {nullptr, 4}, *first, 100, parents, out);
   REQUIRE(all);
   CHECK(*all == 4);
 
   CHECK(parents == std::vector<std::uint32_t>{0, 0, 2, 2, 2, 3});
-  CHECK(columns[1].finish()->string_at(4) == "x3");
+  CHECK(out.finish().at(1).string_at(4) == "x3");
 
   of.source = "emit(1)";
   parents.clear();
   auto wrong = make_lua_table(of);
   REQUIRE(wrong);
-  const auto failed = (*wrong)->make({&argument, 1}, {nullptr, 4}, 0, 2, parents, columns);
+  const auto failed = (*wrong)->make({&argument, 1}, {nullptr, 4}, 0, 2, parents, out);
   REQUIRE(!failed);
   CHECK(failed.error().message == "f failed: f:1: emit takes 2 values, a column each, found 1");
 }

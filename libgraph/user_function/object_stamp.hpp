@@ -43,7 +43,8 @@
 #define HEADRACE_STAMP_SANITIZER "none"
 #endif
 
-/// What must be equal in a job object and in the one who loads it: lines of name, '=', value.
+/// What must be equal in a shared object (a job, a library of functions) and in the one who loads
+/// it: lines of name, '=', value.
 #define HEADRACE_STAMP                                                                             \
   "headrace=" HEADRACE_VERSION_TEXT "\n"                                                           \
   "machine=" HEADRACE_STAMP_MACHINE "\n"                                                           \
@@ -53,7 +54,11 @@
                                               "sanitizer=" HEADRACE_STAMP_SANITIZER "\n"           \
                                               "headers=" HEADRACE_HEADERS_DIGEST "\n"
 
-/// The section of a job object that holds the stamp: read from the file, before any of its code
+/// The section of a shared object that holds its stamps: read from the file, before any of its code
 /// runs.
 #define HEADRACE_STAMP_SECTION "headrace_stamp"
 #define HEADRACE_ENTRY_NAME "headrace_job_entry"
+/// The section that holds the names of a library's functions.
+#define HEADRACE_FUNCTIONS_SECTION "headrace_functions"
+/// Before the name of a function: what its object exports, a `const native_function*()`.
+#define HEADRACE_FUNCTION_PREFIX "headrace_function_"
