@@ -15,13 +15,26 @@ namespace {
 constexpr int flush_threads = 2;
 constexpr int compaction_threads = 2;
 constexpr std::uint64_t trim_bytes_least = std::uint64_t{8} << 20U; ///< flushed in between
+constexpr std::uint64_t shard_bytes_least = std::uint64_t{16} << 20U;
+constexpr int shard_bits_most = 6; ///< as RocksDB's own rule
+
+/// Each shard keeps its own part of the limit, and write buffers are charged to shards by chance,
+/// in pieces of 256 KB: in shards of less than a megabyte, as RocksDB would make them, they pass it
+/// while other shards have room.
+int shard_bits(std::uint64_t cache_bytes) {
+  int bits = 0;
+  while (bits < shard_bits_most && cache_bytes >> (bits + 1) >= shard_bytes_least)
+    ++bits;
+  return bits;
+}
 
 } // namespace
 
 rocksdb_memory::rocksdb_memory(std::uint64_t budget_bytes)
     : budget_bytes_(budget_bytes == 0 ? budget_bytes_default
                                       : std::max(budget_bytes, budget_bytes_least)),
-      cache_(rocksdb::NewLRUCache(static_cast<std::size_t>(budget_bytes_ / 6 * 5), -1, false, 0.1)),
+      cache_(rocksdb::NewLRUCache(static_cast<std::size_t>(budget_bytes_ / 6 * 5),
+                                  shard_bits(budget_bytes_ / 6 * 5), false, 0.1)),
       buffers_(std::make_shared<rocksdb::WriteBufferManager>(
           static_cast<std::size_t>(budget_bytes_ / 3), cache_)) {
   // Of the process: databases share them.

@@ -18,8 +18,11 @@ class rocksdb_instance;
 ///
 /// RocksDB may pass the bound of write buffers by half before a flush has freed some, so, as Flink
 /// does it, of `budget_bytes` a third is for write buffers and the cache as a whole has five
-/// sixths. The cache's own limit cannot be strict: a strict one fails reads while write buffers
-/// fill it. What is small and grows with the number of files is charged to it, too.
+/// sixths. The cache's own limit cannot be strict, nor is Flink's: a strict one fails a flush that
+/// cannot charge the table file it has written, and with it all writes that follow. A limit that is
+/// not is passed only by what nobody could give back: blocks that are read, write buffers, and
+/// what is small and grows with the number of files. Few shards keep one from being full while the
+/// others have room.
 ///
 /// Write buffers come and go in blocks between those of the cache, and the allocator keeps what
 /// lies between: measured, a quarter of the budget. So it is told to give it back now and then.
