@@ -25,25 +25,26 @@ public:
   status search(const std::string& root) {
     HEADRACE_TRY(const auto entries, files_.list(root));
     if (is_job(last_part(root)))
-      return search_job(root, entries);
+      HEADRACE_CHECK(look_at_job(root, entries));
     for (const auto& entry : entries) {
       if (!entry.is_directory)
         continue;
       const auto name = last_part(entry.path);
       if (is_job(name)) {
         HEADRACE_TRY(const auto of_job, files_.list(entry.path));
-        HEADRACE_CHECK(search_job(entry.path, of_job));
+        HEADRACE_CHECK(look_at_job(entry.path, of_job));
       } else if (name.starts_with("savepoint-")) {
         HEADRACE_CHECK(look_at(entry.path, orphan::kind::incomplete_savepoint));
       }
     }
+    for (const auto& job : known_jobs_) // once all is known that is used
+      HEADRACE_CHECK(find_unused(job));
     return {};
   }
   std::vector<orphan> take() { return std::move(found_); }
 
 private:
-  status search_job(const std::string& directory, const std::vector<file_info>& entries) {
-    std::set<std::string> used;
+  status look_at_job(const std::string& directory, const std::vector<file_info>& entries) {
     bool are_all_known = true;
     for (const auto& entry : entries) {
       if (!entry.is_directory || !last_part(entry.path).starts_with("chk-"))
@@ -51,31 +52,37 @@ private:
       HEADRACE_CHECK(look_at(entry.path, orphan::kind::incomplete_checkpoint));
       const auto checkpoint = read_checkpoint(files_, entry.path);
       if (checkpoint)
-        add_used(*checkpoint, used);
+        add_used(*checkpoint);
       else if (!checkpoint.error().has(errc::file_not_found))
         are_all_known = false;
     }
+    if (are_all_known)
+      known_jobs_.push_back(directory);
+    return {};
+  }
+
+  status find_unused(const std::string& directory) {
     const auto shared = files_.list(directory + "/shared");
     if (!shared && shared.error().has(errc::file_not_found))
       return {};
     if (!shared)
       return shared.error();
     for (const auto& entry : *shared) {
-      if (are_all_known && !used.contains(entry.path) && entry.modified_ms < before_ms_)
+      if (!used_.contains(std::string(last_part(entry.path))) && entry.modified_ms < before_ms_)
         found_.push_back(
             {orphan::kind::shared_file, entry.path, entry.size_bytes, entry.modified_ms});
     }
     return {};
   }
 
-  static void add_used(const completed_checkpoint& checkpoint, std::set<std::string>& used) {
+  void add_used(const completed_checkpoint& checkpoint) {
     for (const auto& [id, one] : checkpoint.operators) {
       for (const auto& [subtask, state] : one.subtasks) {
         for (const auto* handles : {&state.keyed, &state.raw_keyed}) {
           for (const auto& handle : *handles) {
-            used.insert(handle.segment.path);
+            used_.emplace(last_part(handle.segment.path));
             for (const auto& file : handle.shared)
-              used.insert(file.segment.path);
+              used_.emplace(last_part(file.segment.path));
           }
         }
       }
@@ -101,6 +108,9 @@ private:
 
   file_system& files_;
   std::int64_t before_ms_;
+  std::vector<std::string> known_jobs_; ///< directories of jobs whose manifests could all be read
+  /// Names of files, which are unique: the way to them may be spelled otherwise in a manifest.
+  std::set<std::string> used_;
   std::vector<orphan> found_;
 };
 

@@ -6,6 +6,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace headrace::state {
 namespace {
@@ -60,6 +63,31 @@ TEST_CASE_FIXTURE(state_fixture, "what belongs to no complete checkpoint is foun
   CHECK(take(find_orphans(files, "/checkpoints", 1)).empty());
   CHECK(take(storage->read(3)) == whole);
   CHECK(files.at(own + "/shared/x") == "x");
+}
+
+TEST_CASE_FIXTURE(state_fixture, "a file is in use however the way to it is spelled, by any job") {
+  const job_id later{1, 3};
+  int round = 0;
+  for (const std::string way : {"/link", "//checkpoints", "/a/../checkpoints"}) {
+    const auto root = "/checkpoints-" + std::to_string(round++);
+    for (const auto& [of, file] : {std::pair{job, "x"}, std::pair{later, "y"}}) {
+      completed_checkpoint whole;
+      whole.job = of;
+      whole.id = 3;
+      auto& one = whole.operators[{3, 4}];
+      one.id = {3, 4};
+      one.subtasks[0].keyed.push_back(
+          {{0, 128}, "native", {}, {{"x", {way + "/shared/" + file, 0, 1}}}});
+      const auto storage = make_file_checkpoint_storage(files, root, of);
+      check_ok(storage->begin(3));
+      check_ok(storage->complete(whole));
+    }
+    const auto shared = root + "/" + to_string(job) + "/shared/";
+    for (const auto* name : {"x", "y", "z"})
+      files.put(shared + name, name);
+
+    CHECK(paths_of(take(find_orphans(files, root, 1))) == std::vector<std::string>{shared + "z"});
+  }
 }
 
 TEST_CASE_FIXTURE(state_fixture, "what is new, or may be used by what cannot be read, is left") {
