@@ -29,6 +29,9 @@ struct writer_context {
   headrace::job_id job{};            ///< what is written is marked with both, so that several jobs
   headrace::operator_id operator_{}; ///< and sinks can write to one place; none: not known
   bool is_fresh = false; ///< the job starts without checkpoint: what older attempts left is void
+  /// Jobs that this one goes on from, by savepoints: what they have made final is a part of its own
+  /// output.
+  std::vector<headrace::job_id> former_jobs{};
 };
 
 /// Writes rows. `write` and the rest are called one after the other, on executor threads: they may
@@ -58,6 +61,11 @@ public:
   /// @returns what it wants to be given again after a pause
   /// @errors  of what can never become final: the job fails
   virtual result<commit_later> commit(const std::vector<committable>& what) = 0;
+  /// The same of what a snapshot held: it may have been final long ago, and its result used and
+  /// removed since.
+  virtual result<commit_later> commit_restored(const std::vector<committable>& what) {
+    return commit(what);
+  }
 };
 
 /// A sink: makes writers, and a committer when it is exactly-once. Together they are a two-phase

@@ -40,12 +40,32 @@ result<graph::committable> decode_committable(byte_view stored) {
 }
 } // namespace
 
+namespace {
+
+byte_string encode_job(const job_id& job) {
+  byte_string out;
+  byte_writer writer(out);
+  writer.put(job.high);
+  writer.put(job.low);
+  return out;
+}
+
+result<job_id> decode_job(byte_view stored) {
+  byte_reader in(stored);
+  HEADRACE_TRY(const auto high, in.get<std::uint64_t>());
+  HEADRACE_TRY(const auto low, in.get<std::uint64_t>());
+  return job_id{high, low};
+}
+
+} // namespace
+
 struct sink_operator::command {
   enum class kind : std::uint8_t { create_committer, commit, create_writer, write, prepare };
   kind what = kind::write;
   std::vector<graph::record_batch> rows;        // write
   std::vector<byte_string> writer_states;       // create_writer
   std::vector<graph::committable> committables; // commit
+  bool is_restored = false;                     // commit
   int tries = 0;                                // commit
   checkpoint_id checkpoint = 0;                 // prepare
   std::int64_t watermark_ms = 0;                // prepare
@@ -81,22 +101,40 @@ sink_operator::sink_operator(const graph::operator_node& node, const operator_co
 
 sink_operator::~sink_operator() = default;
 
+/// Every subtask keeps all of them: any of them may be the only one left.
+status sink_operator::take_former_jobs() {
+  for (const auto& element : stored_jobs_->elements()) {
+    HEADRACE_TRY(const auto job, decode_job(element));
+    if (job != context_.job &&
+        std::find(former_jobs_.begin(), former_jobs_.end(), job) == former_jobs_.end())
+      former_jobs_.push_back(job);
+  }
+  std::vector<byte_string> kept{encode_job(context_.job)};
+  for (const auto& each : former_jobs_)
+    kept.push_back(encode_job(each));
+  stored_jobs_->replace(std::move(kept));
+  return {};
+}
+
 graph::writer_context sink_operator::writer_context() const {
   return {context_.subtask,   context_.parallelism, context_.attempt,
           context_.task_name, context_.files,       context_.time,
           context_.log,       context_.job,         id_,
-          context_.is_fresh};
+          context_.is_fresh,  former_jobs_};
 }
 
 status sink_operator::open(const operator_states& states) {
+  HEADRACE_TRY(stored_jobs_, states.plain->union_list("jobs"));
   HEADRACE_TRY(stored_writer_, states.plain->list("writer"));
   HEADRACE_TRY(stored_committables_, states.plain->list("committables"));
+  HEADRACE_CHECK(take_former_jobs());
   writer_->context.emplace(writer_context());
   command begin;
   begin.what = command::kind::create_committer;
   enqueue(std::move(begin));
   command commit;
   commit.what = command::kind::commit;
+  commit.is_restored = true;
   for (const auto& element : stored_committables_->elements()) {
     HEADRACE_TRY(auto what, decode_committable(element));
     commit.committables.push_back(std::move(what));
@@ -275,7 +313,8 @@ sink_operator::outcome sink_operator::carry_out(writer_cell& cell, const command
   case command::kind::commit: {
     if (cell.committer == nullptr)
       break;
-    auto later = cell.committer->commit(what.committables);
+    auto later = what.is_restored ? cell.committer->commit_restored(what.committables)
+                                  : cell.committer->commit(what.committables);
     if (!later)
       return {std::move(later).error(), {}, {}, {}, 0};
     out.later = std::move(*later);
@@ -338,6 +377,7 @@ void sink_operator::commit_again(const command& failed, graph::commit_later late
   command again;
   again.what = command::kind::commit;
   again.committables = std::move(later.what);
+  again.is_restored = failed.is_restored;
   again.tries = failed.tries + 1;
   commands_.push_front(std::move(again)); // what follows waits, so that nothing overtakes it
   is_pausing_ = true;

@@ -58,11 +58,14 @@ private:
   void store_state(byte_string writer_state);
   void note_write(std::size_t rows, std::int64_t took_us);
   graph::writer_context writer_context() const;
+  status take_former_jobs();
 
   std::string name_;
   operator_id id_;
   operator_context context_;
   std::shared_ptr<writer_cell> writer_; ///< shared with the step that runs
+  std::vector<job_id> former_jobs_;
+  state::operator_list_state* stored_jobs_ = nullptr; ///< this one and former ones; all subtasks'
   state::operator_list_state* stored_writer_ = nullptr;
   state::operator_list_state* stored_committables_ = nullptr;
   std::deque<command> commands_;

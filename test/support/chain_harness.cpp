@@ -84,7 +84,7 @@ status chain_harness::try_open(const state::task_state_snapshot& from, bool may_
                                        code_,
                                        nullptr,
                                        {},
-                                       {},
+                                       how_.job,
                                        how_.periodic_checkpoints,
                                        false,
                                        how_.committer_retries};

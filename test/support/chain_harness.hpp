@@ -63,6 +63,7 @@ public:
     bool periodic_checkpoints = false;
     std::string backend = "hashmap";
     std::int32_t committer_retries = 10;
+    job_id job{};
   };
   /// `vertex` has at least one operator; without results, the last operator's main output is one.
   explicit chain_harness(graph::job_vertex vertex, graph::function_table functions = {});

@@ -83,7 +83,8 @@ class testing_sink final : public graph::sink {
 public:
   explicit testing_sink(std::shared_ptr<sink_log> log) : log_(std::move(log)) {}
   result<std::unique_ptr<graph::sink_writer>>
-  create_writer(graph::writer_context, std::vector<byte_string> restored) const override {
+  create_writer(graph::writer_context context, std::vector<byte_string> restored) const override {
+    log_->former_jobs = context.former_jobs;
     return std::unique_ptr<graph::sink_writer>(
         std::make_unique<testing_writer>(log_, std::move(restored)));
   }

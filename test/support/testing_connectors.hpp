@@ -18,7 +18,8 @@ struct sink_log {
   std::vector<std::string> calls; ///< "create", "prepare", "prepare end", "snapshot 3", "commit"
   bool exactly_once = true;
   bool fail_writes = false;
-  int postponed_commits = 0; ///< so many committables are to be given again
+  int postponed_commits = 0;       ///< so many committables are to be given again
+  std::vector<job_id> former_jobs; ///< that the last writer was told of
 
   std::vector<std::int64_t> all_written() const;
   std::vector<std::int64_t> all_committed() const;

@@ -245,7 +245,8 @@ file_committer::file_committer(file_output output, graph::writer_context context
     partitions_.emplace(output_.directory, *output_.marking, context_);
 }
 
-result<graph::commit_later> file_committer::commit(const std::vector<graph::committable>& what) {
+result<graph::commit_later> file_committer::commit_all(const std::vector<graph::committable>& what,
+                                                       bool are_restored) {
   graph::commit_later out;
   std::vector<writer_progress> progress;
   for (const auto& bytes : what) {
@@ -255,7 +256,7 @@ result<graph::commit_later> file_committer::commit(const std::vector<graph::comm
       continue;
     }
     HEADRACE_TRY(const auto part, pending_part::decode(bytes));
-    HEADRACE_TRY(auto obstacle, part.is_clearing() ? clear(part) : commit_part(part));
+    HEADRACE_TRY(auto obstacle, part.is_clearing() ? clear(part) : commit_part(part, are_restored));
     if (!obstacle)
       continue;
     out.what.push_back(bytes);
@@ -280,7 +281,7 @@ status file_committer::clear_others(const std::string& directory) {
     return entries.error().has(errc::file_not_found) ? status() : status(entries.error());
   for (const auto& each : *entries) {
     const auto name = std::string_view(each.path).substr(each.path.rfind('/') + 1);
-    if (each.is_directory || name.starts_with('.') || names_.parse(name))
+    if (each.is_directory || name.starts_with('.') || names_.is_own(name))
       continue;
     HEADRACE_CHECK(context_.files.remove(each.path));
   }
@@ -295,7 +296,8 @@ result<std::optional<error>> file_committer::clear(const pending_part& part) {
                          std::move(cleared).error());
 }
 
-result<std::optional<error>> file_committer::commit_part(const pending_part& part) {
+result<std::optional<error>> file_committer::commit_part(const pending_part& part,
+                                                         bool is_restored) {
   using passing = std::optional<error>;
   const auto fail = [&](const std::string& why) {
     return error(errc::commit_failed, "output cannot be made visible, " + why + ": " +
@@ -312,7 +314,14 @@ result<std::optional<error>> file_committer::commit_part(const pending_part& par
   if (!hidden) {
     if (visible && visible->size_bytes == part.size_bytes)
       return passing(); // it was renamed before
-    return visible ? fail("a file of other size has its name") : fail("both files are gone");
+    if (visible)
+      return fail("a file of other size has its name");
+    if (!is_restored)
+      return fail("both files are gone");
+    context_.log.warn("output that was written before is not there any more: it was moved away or "
+                      "removed, and is not written again",
+                      {{"file", part.final_path}});
+    return passing();
   }
   if (hidden->size_bytes != part.size_bytes)
     return fail("it has " + std::to_string(hidden->size_bytes) + " bytes instead of " +

@@ -96,14 +96,24 @@ public:
   file_committer(file_output output, graph::writer_context context);
   /// What the file system does not do now is for later.
   /// @errors commit_failed  a file is gone, was changed, or its name is taken by another
-  result<graph::commit_later> commit(const std::vector<graph::committable>& what) override;
+  result<graph::commit_later> commit(const std::vector<graph::committable>& what) override {
+    return commit_all(what, false);
+  }
+  /// A file of which nothing is left was visible once, and was taken away: a warning.
+  result<graph::commit_later>
+  commit_restored(const std::vector<graph::committable>& what) override {
+    return commit_all(what, true);
+  }
 
 private:
+  result<graph::commit_later> commit_all(const std::vector<graph::committable>& what,
+                                         bool are_restored);
   /// @returns why it has to wait; nothing: it is visible
-  result<std::optional<error>> commit_part(const pending_part& part);
+  result<std::optional<error>> commit_part(const pending_part& part, bool is_restored);
   /// Clears the directory of others' files, when it overwrites; likewise.
   result<std::optional<error>> clear(const pending_part& part);
-  /// Removes the visible files of other jobs, once for each directory.
+  /// Removes the visible files of others than this job and those it goes on from, once for each
+  /// directory.
   status clear_others(const std::string& directory);
 
   file_output output_;

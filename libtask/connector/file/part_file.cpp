@@ -2,6 +2,7 @@
 
 #include "libgraph/types/value_text.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace headrace::task {
@@ -12,6 +13,11 @@ constexpr std::string_view prefix = "part-";
 constexpr std::string_view in_progress = ".inprogress.";
 
 std::string eight_hex(std::uint64_t value) { return to_hex(value, 0).substr(0, 8); }
+
+std::string mark_of(const job_id& job, const operator_id& sink) {
+  return eight_hex(mix64(job.high ^ mix64(job.low)) ^ mix64(sink.high ^ mix64(sink.low) ^ 1U)) +
+         "-";
+}
 
 /// Reads what follows the version; wraps what is wrong.
 template <class T, class Read>
@@ -76,9 +82,9 @@ result<file_writer_state> file_writer_state::decode(byte_view bytes) {
 
 part_names::part_names(const graph::writer_context& context) : of_one_job_(!context.job.is_none()) {
   if (!context.job.is_none() || !context.operator_.is_none())
-    mark_ = eight_hex(mix64(context.job.high ^ mix64(context.job.low)) ^
-                      mix64(context.operator_.high ^ mix64(context.operator_.low) ^ 1U)) +
-            "-";
+    mark_ = mark_of(context.job, context.operator_);
+  for (const auto& each : context.former_jobs)
+    former_marks_.push_back(mark_of(each, context.operator_));
   attempt_ = std::to_string(context.attempt) + "-" +
              eight_hex(mix64(static_cast<std::uint64_t>(context.time.wall_ms())) ^
                        mix64(static_cast<std::uint64_t>(context.time.now_us()) + 1));
@@ -92,7 +98,13 @@ std::string part_names::hidden_name(std::int32_t subtask, std::uint64_t number) 
   return "." + final_name(subtask, number) + std::string(in_progress) + attempt_;
 }
 
-std::optional<part_names::parsed> part_names::parse(std::string_view name) const {
+bool part_names::is_own(std::string_view name) const {
+  return parse(name, mark_) ||
+         std::any_of(former_marks_.begin(), former_marks_.end(),
+                     [&](const std::string& each) { return parse(name, each).has_value(); });
+}
+
+std::optional<part_names::parsed> part_names::parse(std::string_view name, std::string_view mark) {
   parsed out;
   if (name.starts_with('.')) {
     out.is_hidden = true;
@@ -102,9 +114,9 @@ std::optional<part_names::parsed> part_names::parse(std::string_view name) const
       return std::nullopt;
     name = name.substr(0, end);
   }
-  if (!name.starts_with(prefix) || !name.substr(prefix.size()).starts_with(mark_))
+  if (!name.starts_with(prefix) || !name.substr(prefix.size()).starts_with(mark))
     return std::nullopt;
-  name.remove_prefix(prefix.size() + mark_.size());
+  name.remove_prefix(prefix.size() + mark.size());
   const auto dash = name.find('-');
   if (dash == std::string_view::npos)
     return std::nullopt;

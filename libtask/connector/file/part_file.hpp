@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace headrace::task {
 
@@ -45,11 +46,16 @@ public:
     bool is_hidden = false;
   };
   /// Nothing for files of others.
-  std::optional<parsed> parse(std::string_view name) const;
+  std::optional<parsed> parse(std::string_view name) const { return parse(name, mark_); }
+  /// Whether this job or one that it goes on from has written it.
+  bool is_own(std::string_view name) const;
 
 private:
+  static std::optional<parsed> parse(std::string_view name, std::string_view mark);
+
   bool of_one_job_;
-  std::string mark_;    ///< "1a2b3c4d-" or empty
+  std::string mark_;                      ///< "1a2b3c4d-" or empty
+  std::vector<std::string> former_marks_; ///< of jobs that this one goes on from
   std::string attempt_; ///< unique, also among processes that believe to be the same attempt
 };
 

@@ -14,6 +14,7 @@ namespace {
 /// Behind those of other committables of the sink.
 constexpr std::uint8_t progress_version = 100;
 constexpr std::uint64_t progress_bytes_max = 100;
+constexpr std::string_view progress_prefix = ".progress-";
 
 std::string_view name_of(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -76,7 +77,7 @@ partition_committer::partition_committer(std::string directory, partition_markin
       names_(context_) {}
 
 std::string partition_committer::progress_path(std::int32_t subtask) const {
-  return directory_ + "/.progress-" + names_.final_name(subtask, 0);
+  return directory_ + "/" + std::string(progress_prefix) + names_.final_name(subtask, 0);
 }
 
 status partition_committer::publish(const writer_progress& progress) {
@@ -113,11 +114,23 @@ status partition_committer::commit(const writer_progress& progress) {
   HEADRACE_CHECK(mark_all(directory_, 0, *watermark));
   if (*watermark != graph::watermark::end)
     return {};
-  // All have ended: this one marked what there was.
-  for (std::int32_t subtask = 0; subtask < progress.parallelism; ++subtask)
-    if (auto removed = context_.files.remove(progress_path(subtask));
+  return remove_progress(); // all have ended, and this one marked what there was
+}
+
+/// Of all subtasks, those of former jobs and of another parallelism, too.
+status partition_committer::remove_progress() {
+  HEADRACE_TRY(const auto entries, context_.files.list(directory_));
+  for (const auto& each : entries) {
+    auto name = name_of(each.path);
+    if (!name.starts_with(progress_prefix))
+      continue;
+    name.remove_prefix(progress_prefix.size());
+    if (!names_.is_own(name))
+      continue;
+    if (auto removed = context_.files.remove(each.path);
         !removed && !removed.error().has(errc::file_not_found))
       return removed;
+  }
   return {};
 }
 
@@ -130,10 +143,8 @@ status partition_committer::mark_all(const std::string& directory, std::size_t d
                          [&](const file_info& each) { return is_it(name_of(each.path)); });
     };
     const bool is_marked = has([&](std::string_view name) { return name == how_.mark; });
-    const bool has_rows = has([&](std::string_view name) {
-      const auto part = names_.parse(name);
-      return part && !part->is_hidden;
-    });
+    const bool has_rows =
+        has([&](std::string_view name) { return !name.starts_with('.') && names_.is_own(name); });
     return has_rows && !is_marked ? mark(directory, watermark_ms) : status();
   }
   for (const auto& each : entries)

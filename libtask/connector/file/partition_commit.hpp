@@ -51,6 +51,7 @@ public:
 private:
   std::string progress_path(std::int32_t subtask) const;
   status publish(const writer_progress& progress);
+  status remove_progress();
   /// The least watermark of all writers; nothing while one is not known.
   result<std::optional<std::int64_t>> least_watermark(std::int32_t parallelism);
   status mark_all(const std::string& directory, std::size_t depth, std::int64_t watermark_ms);

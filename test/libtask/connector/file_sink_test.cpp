@@ -273,6 +273,59 @@ TEST_CASE("a commit never overwrites, and says when data is gone") {
   CHECK(committer.commit({""}).error().code == errc::corrupt_snapshot);
 }
 
+TEST_CASE("what overwrites leaves the output of the jobs that it goes on from") {
+  testing_file_system files;
+  const manual_clock clock;
+  graph::writer_context context{0, 1, 0, "sink", files, clock, {}, {1, 1}, {5, 5}, false};
+  const auto written = [&] {
+    const part_names made(context);
+    const pending_part part{"/out/" + made.hidden_name(0, 0), "/out/" + made.final_name(0, 0), 3};
+    files.put(part.hidden_path, "abc");
+    file_output output;
+    output.directory = "/out";
+    output.overwrites = true;
+    REQUIRE(file_committer(output, context).commit({part.encode()}));
+    return part.final_path;
+  };
+  files.put("/out/of-others", "old");
+  const auto first = written();
+  CHECK(names(files).size() == 1);
+
+  context.job = {2, 2};
+  context.former_jobs = {{1, 1}};
+  const auto second = written();
+  CHECK(files.at(first) == "abc");
+  CHECK(files.at(second) == "abc");
+
+  context.job = {3, 3}; // one that begins anew
+  context.former_jobs.clear();
+  written();
+  CHECK(names(files).size() == 1);
+}
+
+TEST_CASE("restored output that somebody has taken away holds nobody up") {
+  testing_file_system files;
+  const manual_clock clock;
+  auto lines = std::make_shared<std::vector<std::string>>();
+  const auto log = logger::to(
+      [lines](log_level, std::string_view line) { lines->emplace_back(line); }, log_level::warn);
+  file_committer committer({}, {0, 1, 0, "sink", files, clock, log, {}, {}, false});
+  const pending_part gone{"/out/.hidden", "/out/part-0-0", 3};
+  const pending_part there{"/out/.hidden-1", "/out/part-0-1", 3};
+  files.put("/out/.hidden-1", "abc");
+
+  const auto later = committer.commit_restored({gone.encode(), there.encode()});
+
+  REQUIRE(later);
+  CHECK(later->what.empty());
+  CHECK(files.at("/out/part-0-1") == "abc");
+  REQUIRE(lines->size() == 1);
+  CHECK(lines->front().find("/out/part-0-0") != std::string::npos);
+  // What is not as it was written is an error all the same.
+  files.put("/out/part-0-0", "xyzz");
+  CHECK(committer.commit_restored({gone.encode()}).error().code == errc::commit_failed);
+}
+
 TEST_CASE("what the file system does not rename now is for later, and the rest is done") {
   testing_file_system files;
   const manual_clock clock;

@@ -20,10 +20,11 @@ graph::job_vertex writing() {
 
 struct sink_fixture {
   explicit sink_fixture(bool checkpointing, const state::task_state_snapshot& from = {},
-                        std::int32_t committer_retries = 10)
+                        std::int32_t committer_retries = 10, const job_id& job = {})
       : log(std::make_shared<sink_log>()),
-        harness(writing(), {},
-                {0, 1, 8, checkpointing, {3, 1U << 20U}, false, "hashmap", committer_retries}) {
+        harness(
+            writing(), {},
+            {0, 1, 8, checkpointing, {3, 1U << 20U}, false, "hashmap", committer_retries, job}) {
     add_testing_sink(harness.connectors, log);
     harness.open(from);
   }
@@ -127,6 +128,20 @@ TEST_CASE("after a restore, prepared rows are committed again first") {
   REQUIRE(sink.log->calls.size() >= 2);
   CHECK(sink.log->calls[0] == "commit");
   CHECK(sink.log->calls[1] == "create 1"); // what it finds prepared now is in no checkpoint
+}
+
+TEST_CASE("a sink is told of the jobs that its own goes on from, however many") {
+  state::task_state_snapshot stored;
+  std::vector<job_id> jobs;
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    for (int attempt = 0; attempt < 2; ++attempt) { // a job is none of its own former ones
+      sink_fixture sink(true, stored, 10, {id, id});
+      sink.harness.services.run_steps();
+      CHECK(sink.log->former_jobs == jobs);
+      stored = sink.harness.snapshot(1);
+    }
+    jobs.insert(jobs.begin(), {id, id});
+  }
 }
 
 TEST_CASE("a commit that cannot be done now is tried again, and nothing overtakes it") {
