@@ -131,9 +131,10 @@ private:
       return error(errc::malformed_message,
                    "what listens there is no REST interface: " + to_string(from_));
     auto content = answer.substr(head_end + 4);
-    if (code != 200)
-      return error(errc::malformed_message, to_string(from_) + " answered " + std::to_string(code) +
-                                                ": " + content.substr(0, 500));
+    if (code != 200) // of 503: not now
+      return error(code == 503 ? errc::peer_lost : errc::malformed_message,
+                   to_string(from_) + " answered " + std::to_string(code) + ": " +
+                       content.substr(0, 500));
     return content;
   }
 

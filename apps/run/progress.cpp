@@ -59,6 +59,10 @@ std::string describe_way_on(const scheduler::job_status& ended, const std::strin
   if (!ended.last_checkpoint_path.empty())
     return ended.name + ": goes on from its last checkpoint with --from-savepoint " +
            ended.last_checkpoint_path;
+  if (ended.completed_checkpoints > 0)
+    return ended.name +
+           ": its checkpoints were not kept, as execution.checkpointing.dir would; it begins " +
+           (restored_from.empty() ? "anew" : "again with --from-savepoint " + restored_from);
   if (!restored_from.empty())
     return ended.name + ": no checkpoint was complete; it begins again with --from-savepoint " +
            restored_from;

@@ -1,5 +1,6 @@
 #include "libscheduler/source/source_coordinator_endpoint.hpp"
 
+#include "libscheduler/source/enumerator_state.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "schema/task.capnp.h"
 
@@ -68,6 +69,10 @@ const graph::operator_node& source_coordinator_endpoint::node() const {
   return options_.job->vertices[static_cast<std::size_t>(options_.vertex)].operators[0];
 }
 
+const graph::connector_spec& source_coordinator_endpoint::connector() const {
+  return std::get<graph::source_spec>(node().spec).connector;
+}
+
 void source_coordinator_endpoint::on_mail(actors::mail_ptr content) {
   actors::mail& received = *content;
   open_mail<coordinator_reset>(received,
@@ -131,6 +136,9 @@ void source_coordinator_endpoint::start_enumerator() {
   pending_reset_.reset();
   context_ = std::make_unique<context>(*this);
   call([&]() -> status {
+    if (from.state) {
+      HEADRACE_TRY(*from.state, unmark_enumerator_state(connector(), node().name, *from.state));
+    }
     HEADRACE_TRY(enumerator_, source_->source->create_enumerator(*context_, std::move(from.state)));
     return enumerator_->start();
   });
@@ -202,7 +210,7 @@ void source_coordinator_endpoint::snapshot(const coordinator_snapshot_wanted& wh
     call([&]() -> status {
       auto encoded = enumerator_->snapshot(what.checkpoint);
       if (encoded)
-        taken.state = std::move(*encoded);
+        taken.state = mark_enumerator_state(connector(), *encoded);
       else
         taken.failure = std::move(encoded).error();
       return {};

@@ -64,6 +64,7 @@ private:
   void discover(discovery step, discovered handle, std::chrono::milliseconds period);
   void fail(const error& cause);
   const graph::operator_node& node() const;
+  const graph::connector_spec& connector() const;
 
   source_coordinator_options options_;
   actors::actor_ref job_master_;

@@ -200,8 +200,8 @@ result<restore_assignment> assign_states(const completed_checkpoint& from,
   for (const auto& [id, stored] : from.operators) {
     if (stored.has_state() && !out.operators.contains(id))
       return error(errc::incompatible_state,
-                   "checkpoint has state of an operator that the job has not (allow non-restored "
-                   "state to drop it): " +
+                   "checkpoint has state of an operator that the job has not "
+                   "(--allow-non-restored-state drops it): " +
                        words_of(stored.uid, stored.name, id) + ", in " + from.directory);
   }
   return out;

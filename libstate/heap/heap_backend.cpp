@@ -134,7 +134,7 @@ status heap_backend::settle_restored(bool may_drop) {
   }
   return error(errc::incompatible_state,
                "checkpoint has a state that the operator no longer declares: `" + left->first +
-                   "`; keep its name, or allow non-restored state to drop it");
+                   "`; keep its name, or drop it with --allow-non-restored-state");
 }
 
 graph::value_access& heap_backend::value(const graph::state_descriptor& descriptor) {

@@ -129,7 +129,7 @@ status rocksdb_backend::settle_restored(bool may_drop) {
   if (!may_drop && !left.empty())
     return error(errc::incompatible_state,
                  "checkpoint has a state that the operator no longer declares: `" + left.front() +
-                     "`; keep its name, or allow non-restored state to drop it");
+                     "`; keep its name, or drop it with --allow-non-restored-state");
   for (const auto& name : left) {
     const auto found = states_.find(name);
     HEADRACE_CHECK(instance_->drop(family_of(found->second).name));

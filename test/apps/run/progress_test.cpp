@@ -64,6 +64,12 @@ TEST_CASE("how to go on is told from what there is") {
         "job: no checkpoint was complete, so that it can only begin anew");
   CHECK(describe_way_on(ended, "/savepoint-1") ==
         "job: no checkpoint was complete; it begins again with --from-savepoint /savepoint-1");
+  ended.completed_checkpoints = 4;
+  CHECK(describe_way_on(ended, "") ==
+        "job: its checkpoints were not kept, as execution.checkpointing.dir would; it begins anew");
+  CHECK(describe_way_on(ended, "/savepoint-1") ==
+        "job: its checkpoints were not kept, as execution.checkpointing.dir would; it begins again "
+        "with --from-savepoint /savepoint-1");
   ended.last_checkpoint_path = "/chk-3";
   CHECK(describe_way_on(ended, "/savepoint-1") ==
         "job: goes on from its last checkpoint with --from-savepoint /chk-3");
