@@ -52,6 +52,13 @@ bool checkpoint_coordinator::may_begin_beside() const {
          });
 }
 
+bool checkpoint_coordinator::awaits_end_of(const checkpoint_plan& planned,
+                                           std::int64_t now_ms) const {
+  return now_ms < finishing_until_ms_ &&
+         std::any_of(planned.acknowledge.begin(), planned.acknowledge.end(),
+                     [&](const auto& task) { return finishing_.contains(task.attempt); });
+}
+
 void checkpoint_coordinator::poll(std::int64_t now_ms) {
   const auto late = std::find_if(pending_.rbegin(), pending_.rend(), [&](const pending& one) {
     return one.at != stage::storing && now_ms >= one.deadline_ms;
@@ -140,6 +147,7 @@ void checkpoint_coordinator::on_restart(std::int64_t now_ms) {
        found != pending_.end(); found = std::find_if(pending_.begin(), pending_.end(), is_begun))
     abort(found->id, {errc::checkpoint_declined, named(found->id) + " aborted: tasks start again"},
           false, now_ms);
+  finishing_.clear();
   if (std::exchange(is_ending_, false) && is_periodic())
     periodic_ms_ = now_ms + job_->checkpoints.interval_ms;
 }
@@ -162,7 +170,7 @@ void checkpoint_coordinator::on_plan(const result<checkpoint_plan>& planned, std
   if (pending_.empty() || pending_.back().at != stage::planning)
     return;
   pending& next = pending_.back();
-  if (!planned) {
+  if (!planned || awaits_end_of(*planned, now_ms)) {
     is_requested_ = is_requested_ || next.is_requested;
     if (next.savepoint)
       waiting_savepoints_.push_front({*std::move(next.savepoint), next.deadline_ms});
@@ -346,6 +354,10 @@ void checkpoint_coordinator::on_task_ended(const execution_attempt_id& attempt,
         {errc::checkpoint_declined,
          named(found->id) + " aborted: a task ended before it acknowledged: " + to_string(attempt)},
         false, now_ms);
+  if (finishing_.erase(attempt) > 0 && finishing_.empty() && is_wanted_now()) {
+    wanted_ms_ = now_ms;
+    poll(now_ms);
+  }
 }
 
 void checkpoint_coordinator::on_stored(checkpoint_id checkpoint, const status& outcome,
@@ -363,6 +375,9 @@ void checkpoint_coordinator::on_stored(checkpoint_id checkpoint, const status& o
   is_ending_ = is_stop(*one);
   if (!one->savepoint || is_ending_) {
     failures_ = 0;
+    for (const auto& task : one->plan.acknowledge)
+      if (task.awaits_checkpoint && finishing_.insert(task.attempt).second)
+        finishing_until_ms_ = now_ms + finish_patience_ms; // once for each
     actions_.emplace_back(announce_completed{checkpoint, one->plan.acknowledge});
   }
   if (one->savepoint)

@@ -104,6 +104,9 @@ using checkpoint_action =
 class checkpoint_coordinator {
 public:
   static constexpr std::size_t waiting_savepoints_max = 16;
+  /// How long the next one waits for tasks that finish with a complete one. Begun at once it would
+  /// be aborted by their end; a task whose consumers are slow may take much longer.
+  static constexpr std::int64_t finish_patience_ms = 1000;
 
   /// `coordinators`: the operators that have a coordinator.
   checkpoint_coordinator(std::shared_ptr<const graph::job_graph> job,
@@ -187,6 +190,8 @@ private:
     return is_final_wanted_ || is_requested_ || !waiting_savepoints_.empty();
   }
   bool may_begin() const;
+  /// Whether a task is among them that is about to finish.
+  bool awaits_end_of(const checkpoint_plan& planned, std::int64_t now_ms) const;
   /// Whether a further one may begin while these are under way.
   bool may_begin_beside() const;
   static std::shared_ptr<const graph::savepoint_order> order_of(const pending& one) {
@@ -222,9 +227,11 @@ private:
   bool is_requested_ = false; // and not yet begun
   std::deque<waiting_savepoint> waiting_savepoints_;
   bool is_stopped_ = false;
-  bool is_ending_ = false;      // with a savepoint that is lasting
-  std::deque<pending> pending_; // by rising ids; only the last may have no tasks yet
-  std::int32_t failures_ = 0;   // in a row
+  bool is_ending_ = false;                   // with a savepoint that is lasting
+  std::deque<pending> pending_;              // by rising ids; only the last may have no tasks yet
+  std::set<execution_attempt_id> finishing_; // with a checkpoint that is complete
+  std::int64_t finishing_until_ms_ = 0;      // and then nobody waits for them
+  std::int32_t failures_ = 0;                // in a row
   checkpoint_statistics statistics_;
   std::vector<checkpoint_action> actions_;
 };

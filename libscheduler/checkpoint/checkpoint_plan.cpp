@@ -41,7 +41,7 @@ result<checkpoint_plan> plan_checkpoint(const execution_graph& graph) {
     const execution& attempt = graph.current(task);
     if (attempt.state != task_state::running)
       continue;
-    plan.acknowledge.push_back({attempt.id, attempt.slot.location});
+    plan.acknowledge.push_back({attempt.id, attempt.slot.location, attempt.awaits_checkpoint});
     if (!has_running_producer(graph, task, running)) {
       plan.trigger.push_back(plan.acknowledge.back());
       plan.are_all_waiting = plan.are_all_waiting && attempt.awaits_checkpoint;

@@ -10,7 +10,8 @@ namespace headrace::scheduler {
 /// A task that takes part in a checkpoint.
 struct planned_task {
   execution_attempt_id attempt;
-  actors::address location; ///< of its task executor
+  actors::address location;       ///< of its task executor
+  bool awaits_checkpoint = false; ///< it has read everything, and finishes with this one
 };
 
 /// Who takes part in a checkpoint.

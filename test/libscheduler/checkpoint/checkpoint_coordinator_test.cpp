@@ -416,6 +416,68 @@ TEST_CASE("when tasks start again, a checkpoint that is being stored is what the
   CHECK(f.take<announce_completed>().size() == 1);
 }
 
+TEST_CASE("a savepoint waits for the tasks that finish with the checkpoint before it") {
+  fixture f;
+  auto with_ending = f.plan();
+  with_ending.acknowledge[1].awaits_checkpoint = true;
+  f.coordinator->poll(1000);
+  f.coordinator->on_plan(with_ending, 1000);
+  f.coordinator->on_prepared(1, {}, 1000);
+  f.coordinator->on_coordinator_snapshot(1, source_operator, byte_string("splits"), 1000);
+  f.ask(1, graph::savepoint_stop::suspend, 1050);
+  f.coordinator->on_acknowledged(1, f.first, {}, 1100);
+  f.coordinator->on_acknowledged(1, f.second, {}, 1100);
+  static_cast<void>(f.take<plan_tasks>());
+  static_cast<void>(f.take<prepare_storage>());
+  f.coordinator->on_stored(1, {}, 1100);
+  REQUIRE(f.take<plan_tasks>().size() == 1);
+
+  SUBCASE("until they have ended") {
+    f.coordinator->on_plan(with_ending, 1100);
+    CHECK(f.take<prepare_storage>().empty());
+    f.coordinator->on_task_ended(f.second, 1110);
+    REQUIRE(f.take<plan_tasks>().size() == 1);
+    f.coordinator->on_plan(checkpoint_plan{{{f.first, {}}}, {{f.first, {}}}, false}, 1110);
+
+    const auto begun = f.take<prepare_storage>();
+    REQUIRE(begun.size() == 1);
+    CHECK(begun[0].savepoint != nullptr);
+    CHECK(f.take<answer_savepoint>().empty());
+  }
+  SUBCASE("but not for ever") {
+    const auto late = 1100 + checkpoint_coordinator::finish_patience_ms;
+    f.coordinator->on_plan(with_ending, late);
+
+    CHECK(f.take<prepare_storage>().size() == 1);
+  }
+}
+
+TEST_CASE("a task that does not finish for long holds up the checkpoints behind it once") {
+  fixture f;
+  auto with_ending = f.plan();
+  with_ending.acknowledge[1].awaits_checkpoint = true;
+  const auto complete = [&](std::int64_t now) {
+    f.coordinator->poll(now);
+    f.coordinator->on_plan(with_ending, now);
+    const auto begun = f.take<prepare_storage>();
+    REQUIRE(begun.size() == 1);
+    f.id = begun[0].checkpoint;
+    f.coordinator->on_prepared(f.id, {}, now);
+    f.coordinator->on_coordinator_snapshot(f.id, source_operator, byte_string("splits"), now);
+    f.coordinator->on_acknowledged(f.id, f.first, {}, now);
+    f.coordinator->on_acknowledged(f.id, f.second, {}, now);
+    f.coordinator->on_stored(f.id, {}, now);
+  };
+  const auto late = 1000 + checkpoint_coordinator::finish_patience_ms;
+  complete(1000);
+  complete(late);
+
+  f.ask(1, graph::savepoint_stop::none, late + 1);
+  f.coordinator->on_plan(with_ending, late + 1);
+
+  CHECK(f.take<prepare_storage>().size() == 1);
+}
+
 TEST_CASE("as many checkpoints as are allowed are under way, and complete one by one") {
   auto spec = fixture::with_interval(100);
   spec.max_concurrent = 2;
@@ -684,7 +746,12 @@ TEST_CASE("finished tasks are left out, and who lost all producers is triggered"
 
   graph->note_checkpoint_awaited(1);
   graph->note_checkpoint_awaited(2);
-  CHECK(plan_checkpoint(*graph)->are_all_waiting);
+  plan = plan_checkpoint(*graph);
+  CHECK(plan->are_all_waiting);
+  REQUIRE(plan->acknowledge.size() == 4);
+  CHECK(plan->acknowledge[0].awaits_checkpoint);
+  CHECK(plan->acknowledge[1].awaits_checkpoint);
+  CHECK(!plan->acknowledge[2].awaits_checkpoint);
 
   for (const task_index task : {1, 2, 3, 4})
     to(task, {task_state::finished});
