@@ -3,6 +3,7 @@
 #include "libtask/connector/inserts_only.hpp"
 #include "libtask/format/scalar_text.hpp"
 #include "libgraph/data/stream_element.hpp"
+#include "libactors/base/assert.hpp"
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
@@ -97,6 +98,8 @@ status file_writer::remove_unknown(const std::string& directory, std::size_t dep
     const bool is_ours = part->subtask == context_.subtask || part->subtask >= context_.parallelism;
     if (!part->is_hidden || !is_ours || its == known.end() || part->number < its->second)
       continue; // the file of another subtask may be written to right now
+    if (part->is_prepared)
+      continue; // no checkpoint that completed knows it, but a savepoint may
     context_.log.info("removing output that no checkpoint knows", {{"path", entry.path}});
     if (auto removed = context_.files.remove(entry.path); !removed)
       return output_error(entry.path, std::move(removed).error());
@@ -206,12 +209,27 @@ status file_writer::close_part(open_parts::iterator which) {
   return {};
 }
 
+/// From now on only who commits it touches the file: a later attempt leaves it alone.
+status file_writer::mark_prepared(pending_part& part) {
+  const auto slash = part.final_path.rfind('/');
+  const auto own = names_.parse(std::string_view(part.final_path).substr(slash + 1));
+  HEADRACE_ASSERT(own.has_value(), "a file of this sink");
+  auto path =
+      part.final_path.substr(0, slash + 1) + names_.prepared_name(own->subtask, own->number);
+  if (auto renamed = context_.files.rename(part.hidden_path, path); !renamed)
+    return output_error(part.hidden_path, std::move(renamed).error());
+  part.hidden_path = std::move(path);
+  return {};
+}
+
 result<std::vector<graph::committable>> file_writer::prepare_commit(bool end_of_input) {
   while (!open_.empty())
     HEADRACE_CHECK(close_part(open_.begin()));
   std::vector<graph::committable> out;
-  for (const auto& part : pending_)
+  for (auto& part : pending_) {
+    HEADRACE_CHECK(mark_prepared(part));
     out.push_back(part.encode());
+  }
   pending_.clear();
   if (end_of_input && context_.subtask == 0 && output_.overwritten)
     out.push_back(pending_part{{}, output_.directory + "/" + *output_.overwritten, 0}.encode());

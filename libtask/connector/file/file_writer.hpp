@@ -77,6 +77,7 @@ private:
   status write_partitions(const graph::record_batch& rows);
   status write_to(const std::string& directory, const graph::record_batch& rows);
   result<open_part*> part_in(const std::string& directory);
+  status mark_prepared(pending_part& part);
   status close_part(open_parts::iterator which);
 
   file_output output_;

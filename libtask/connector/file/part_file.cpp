@@ -11,6 +11,7 @@ namespace {
 constexpr std::uint8_t version = 1;
 constexpr std::string_view prefix = "part-";
 constexpr std::string_view in_progress = ".inprogress.";
+constexpr std::string_view prepared = ".prepared.";
 
 std::string eight_hex(std::uint64_t value) { return to_hex(value, 0).substr(0, 8); }
 
@@ -98,6 +99,10 @@ std::string part_names::hidden_name(std::int32_t subtask, std::uint64_t number) 
   return "." + final_name(subtask, number) + std::string(in_progress) + attempt_;
 }
 
+std::string part_names::prepared_name(std::int32_t subtask, std::uint64_t number) const {
+  return "." + final_name(subtask, number) + std::string(prepared) + attempt_;
+}
+
 bool part_names::is_own(std::string_view name) const {
   return parse(name, mark_) ||
          std::any_of(former_marks_.begin(), former_marks_.end(),
@@ -109,7 +114,11 @@ std::optional<part_names::parsed> part_names::parse(std::string_view name, std::
   if (name.starts_with('.')) {
     out.is_hidden = true;
     name.remove_prefix(1);
-    const auto end = name.find(in_progress);
+    auto end = name.find(in_progress);
+    if (end == std::string_view::npos) {
+      end = name.find(prepared);
+      out.is_prepared = true;
+    }
     if (end == std::string_view::npos)
       return std::nullopt;
     name = name.substr(0, end);

@@ -29,6 +29,7 @@ struct pending_part {
 ///
 ///     part-JOB-SUBTASK-N                        final
 ///     .part-JOB-SUBTASK-N.inprogress.ATTEMPT    not yet; hidden from readers of the directory
+///     .part-JOB-SUBTASK-N.prepared.ATTEMPT      whole, and in a snapshot; hidden, too
 ///
 /// JOB is eight letters made of job and sink, left out when neither is known.
 class part_names {
@@ -37,6 +38,7 @@ public:
 
   std::string final_name(std::int32_t subtask, std::uint64_t number) const;
   std::string hidden_name(std::int32_t subtask, std::uint64_t number) const;
+  std::string prepared_name(std::int32_t subtask, std::uint64_t number) const;
   /// The names are of one job alone: whatever else has them is an older attempt's.
   bool are_of_one_job() const { return of_one_job_; }
 
@@ -44,6 +46,7 @@ public:
     std::int32_t subtask = 0;
     std::uint64_t number = 0;
     bool is_hidden = false;
+    bool is_prepared = false;
   };
   /// Nothing for files of others.
   std::optional<parsed> parse(std::string_view name) const { return parse(name, mark_); }

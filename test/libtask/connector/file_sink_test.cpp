@@ -211,7 +211,7 @@ TEST_CASE("nothing is visible before its checkpoint is complete") {
   auto prepared = (*writer)->prepare_commit(false);
   REQUIRE(prepared);
   REQUIRE(prepared->size() == 1);
-  CHECK(names(files)[0].starts_with('.'));
+  CHECK(names(files)[0].starts_with(".part-2-0.prepared."));
   auto empty = (*writer)->prepare_commit(false);
   REQUIRE(empty);
   CHECK(empty->empty()); // no rows, no file
@@ -377,6 +377,7 @@ TEST_CASE("unfinished files of other subtasks are left to them") {
   const manual_clock clock;
   files.put("/out/.part-0-7.inprogress.0-x", "mine, unknown");
   files.put("/out/.part-0-3.inprogress.0-x", "mine, in the checkpoint");
+  files.put("/out/.part-0-6.prepared.0-x", "mine, perhaps in a savepoint");
   files.put("/out/.part-1-9.inprogress.0-x", "of a running subtask");
   files.put("/out/.part-5-9.inprogress.0-x", "of a subtask that is no more");
   files.put("/out/.part-x", "of others");
@@ -386,10 +387,10 @@ TEST_CASE("unfinished files of other subtasks are left to them") {
   const graph::writer_context context{0, 2, 1, "sink", files, clock, {}, {}, {}, false};
   auto writer = make_sink()->create_writer(context, states);
   REQUIRE(writer);
-  CHECK(names(files) ==
-        name_list{".part-0-3.inprogress.0-x", ".part-1-9.inprogress.0-x", ".part-x"});
+  CHECK(names(files) == name_list{".part-0-3.inprogress.0-x", ".part-0-6.prepared.0-x",
+                                  ".part-1-9.inprogress.0-x", ".part-x"});
   REQUIRE((*writer)->write(line("a")));
-  CHECK(names(files)[1].starts_with(".part-0-8.inprogress.1-")); // 7 is not given again
+  CHECK(names(files)[2].starts_with(".part-0-8.inprogress.1-")); // 7 is not given again
   CHECK(make_sink()->create_writer(context, {"zz"}).error().code ==
         errc::unsupported_snapshot_version);
 }
