@@ -49,6 +49,9 @@ status job_manager_process::start() {
   services->resource_manager = resource_manager_;
   services->blob_server = blob_server_;
   services->heartbeat = heartbeat;
+  if (options_.are_jobs_lasting)
+    services->recorded_checkpoints =
+        std::make_shared<const scheduler::checkpoint_records>(files_, directory + "/jobs");
   auto store = options_.are_jobs_lasting
                    ? scheduler::make_file_job_store(files_, directory + "/jobs")
                    : scheduler::make_memory_job_store();

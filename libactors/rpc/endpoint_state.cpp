@@ -66,6 +66,7 @@ void endpoint::state::begin_stop(error cause) {
   if (stop_cause.code != errc::none) {
     owner.log().warn("actor ends by a failure", {{"cause", to_string(stop_cause)}});
   }
+  under->target->has_ended = true; // asks that wait for what is dropped now are answered so
   timers.clear();
   timer_times.clear();
   asks.clear();

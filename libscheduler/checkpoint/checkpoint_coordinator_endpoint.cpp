@@ -17,26 +17,6 @@ namespace {
 /// How many aborted checkpoints are remembered whose tasks may still write.
 constexpr std::size_t aborted_most = 32;
 
-/// Reads the newest checkpoint that is whole; corrupt ones are named in `refused`.
-/// @returns null when there is none
-result<std::shared_ptr<const headrace::state::completed_checkpoint>>
-read_newest(headrace::state::checkpoint_storage& storage, std::vector<error>& refused) {
-  auto ids = storage.list();
-  if (!ids && ids.error().code == errc::file_not_found)
-    return std::shared_ptr<const headrace::state::completed_checkpoint>();
-  if (!ids)
-    return ids.error();
-  for (auto id = ids->rbegin(); id != ids->rend(); ++id) {
-    auto checkpoint = storage.read(*id);
-    if (checkpoint)
-      return std::make_shared<const headrace::state::completed_checkpoint>(std::move(*checkpoint));
-    refused.push_back(checkpoint.error());
-  }
-  if (!refused.empty())
-    return error(errc::corrupt_snapshot, "no checkpoint of the job can be read", refused.front());
-  return std::shared_ptr<const headrace::state::completed_checkpoint>();
-}
-
 /// Whether checkpoints can be made where the job wants them, before it starts: a wrong path stays
 /// wrong. A disk that is full may have room again.
 status check_directory(file_system& files, const graph::checkpoint_spec& spec, const job_id& job) {
@@ -55,6 +35,7 @@ status check_directory(file_system& files, const graph::checkpoint_spec& spec, c
 /// Stores a savepoint and, when the job ends with it, a checkpoint over the same files: sinks make
 /// final what is before it, so that every restart has to begin with it.
 status store_savepoint(headrace::state::checkpoint_storage& storage,
+                       const checkpoint_records* records,
                        headrace::state::completed_checkpoint& savepoint,
                        headrace::state::completed_checkpoint* own) {
   HEADRACE_CHECK(storage.complete(savepoint));
@@ -65,8 +46,12 @@ status store_savepoint(headrace::state::checkpoint_storage& storage,
   own->directory.clear();
   auto stored = storage.begin(own->id);
   if (stored)
-    stored = storage.complete(*own);
-  if (!stored) // what cannot be removed either is named by the error as well as by a listing
+    stored = store_completed(storage, records, *own);
+  if (stored)
+    return {};
+  const auto left = storage.list();
+  if (left && !std::binary_search(left->begin(), left->end(), own->id))
+    // What cannot be removed either is named by the error as well as by a listing.
     static_cast<void>(storage.remove(savepoint, {}).has_value());
   return stored;
 }
@@ -213,9 +198,10 @@ void checkpoint_coordinator_endpoint::carry_out(const store_checkpoint& what) {
   else if (what.savepoint->stop != graph::savepoint_stop::none)
     own = std::make_shared<headrace::state::completed_checkpoint>();
   on_storage(
-      [checkpoint = what.checkpoint, own](headrace::state::checkpoint_storage& storage) {
-        return checkpoint == own ? storage.complete(*checkpoint)
-                                 : store_savepoint(storage, *checkpoint, own.get());
+      [checkpoint = what.checkpoint, own,
+       records = options_.records](headrace::state::checkpoint_storage& storage) {
+        return checkpoint == own ? store_completed(storage, records.get(), *checkpoint)
+                                 : store_savepoint(storage, records.get(), *checkpoint, own.get());
       },
       [this, checkpoint = what.checkpoint, own](const status& outcome) {
         if (outcome && own != nullptr)
@@ -352,46 +338,36 @@ void checkpoint_coordinator_endpoint::restore(const restore_requested& request) 
 void checkpoint_coordinator_endpoint::read_first(std::uint64_t epoch) {
   const graph::checkpoint_spec& spec = options_.job->checkpoints;
   struct first_read {
-    result<checkpoint_ptr> own = checkpoint_ptr();
-    result<checkpoint_ptr> foreign = checkpoint_ptr();
-    std::vector<error> refused;
+    recovered_checkpoints own;
+    checkpoint_ptr foreign;
   };
   auto read = std::make_shared<first_read>();
   on_storage(
-      [read, from = spec.restore_from, spec, job = options_.job->id,
-       files = options_.files](headrace::state::checkpoint_storage& storage) -> status {
-        if (auto usable = check_directory(*files, spec, job); !usable) {
-          read->own = std::move(usable).error();
-          return {};
-        }
+      [read, spec, job = options_.job->id, files = options_.files,
+       records = options_.records](headrace::state::checkpoint_storage& storage) -> status {
+        // Before any directory is made: where a checkpoint is to be moved back to, none may lie.
+        HEADRACE_TRY(read->own, recover_checkpoints(storage, records.get(), job));
+        HEADRACE_CHECK(check_directory(*files, spec, job));
         // Own checkpoints are newer than the one that the job first started from.
-        read->own = read_newest(storage, read->refused);
-        if (read->own && *read->own == nullptr && !from.empty()) {
-          auto given = headrace::state::read_checkpoint(*files, from);
-          if (given)
-            read->foreign = checkpoint_ptr(
-                std::make_shared<headrace::state::completed_checkpoint>(std::move(*given)));
-          else
-            read->foreign = std::move(given).error();
-        }
+        if (!read->own.completed.empty() || spec.restore_from.empty())
+          return {};
+        HEADRACE_TRY(auto given, headrace::state::read_checkpoint(*files, spec.restore_from));
+        read->foreign = std::make_shared<headrace::state::completed_checkpoint>(std::move(given));
         return {};
       },
-      [this, read, epoch](const status&) {
-        for (const error& refused : read->refused)
+      [this, read, epoch](const status& outcome) {
+        for (const error& refused : read->own.refused)
           log().error("checkpoint refused", {{"cause", to_string(refused)}});
-        for (const auto* outcome : {&read->own, &read->foreign}) {
-          if (!*outcome) {
-            post(job_master_, restore_done{epoch, std::make_shared<const result<restored_job>>(
-                                                      outcome->error())});
-            return;
-          }
+        if (!outcome) {
+          post(job_master_,
+               restore_done{epoch, std::make_shared<const result<restored_job>>(outcome.error())});
+          return;
         }
-        if (*read->own != nullptr)
-          completed_.push_back(*read->own);
-        foreign_ = *read->foreign;
-        const checkpoint_ptr& newest = completed_.empty() ? foreign_ : completed_.back();
-        if (newest != nullptr)
-          core_->continue_after(newest->id);
+        for (auto& each : read->own.completed)
+          completed_.push_back(
+              std::make_shared<const headrace::state::completed_checkpoint>(std::move(each)));
+        foreign_ = read->foreign;
+        core_->continue_after(foreign_ == nullptr ? read->own.last : foreign_->id);
         answer_restore(epoch);
       });
 }

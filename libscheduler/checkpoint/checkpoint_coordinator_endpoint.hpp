@@ -2,6 +2,7 @@
 
 #include "libscheduler/checkpoint/checkpoint_coordinator.hpp"
 #include "libscheduler/checkpoint/checkpoint_mail.hpp"
+#include "libscheduler/checkpoint/checkpoint_record.hpp"
 #include "libscheduler/checkpoint/master_hooks.hpp"
 #include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libactors/base/file_system.hpp"
@@ -19,9 +20,10 @@ namespace headrace::scheduler {
 struct checkpoint_coordinator_options {
   std::shared_ptr<const graph::job_graph> job;
   std::shared_ptr<headrace::state::checkpoint_storage>
-      storage;                            ///< of this job; used by its steps only
-  file_system* files = nullptr;           ///< for the checkpoint to restore from
-  graph::job_code_loader* code = nullptr; ///< of master hooks; may be null
+      storage;                                       ///< of this job; used by its steps only
+  std::shared_ptr<const checkpoint_records> records; ///< null: the job ends with the process
+  file_system* files = nullptr;                      ///< for the checkpoint to restore from
+  graph::job_code_loader* code = nullptr;            ///< of master hooks; may be null
   std::string artifact_directory;
 };
 

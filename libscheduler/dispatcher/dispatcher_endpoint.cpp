@@ -14,8 +14,6 @@ namespace {
 /// Before a request is tried again whose job master is ending: the news of its end is on the way.
 constexpr std::chrono::milliseconds gone_pause{10};
 
-error unknown(const job_id& job) { return {errc::job_not_found, "no such job: " + to_string(job)}; }
-
 /// Makes a message of a part of another.
 template <class S>
 message<S> copy_out(typename S::Reader part) {
@@ -244,6 +242,9 @@ void dispatcher_endpoint::cancel(const message<schema::CancelJob>& request,
       return;
     }
     running->is_cancel_wanted = true;
+  } else if (refused_.contains(job)) {
+    give_up(job, std::move(back));
+    return;
   } else if (const auto* ended = book_.find_ended(job); ended == nullptr) {
     back.fail(unknown(job));
     return;
@@ -255,6 +256,26 @@ void dispatcher_endpoint::cancel(const message<schema::CancelJob>& request,
     return;
   }
   back.send(message_builder<schema::Acknowledge>().finish());
+}
+
+void dispatcher_endpoint::give_up(const job_id& job, actors::reply_to<schema::Acknowledge> back) {
+  const auto* ended = book_.find_ended(job);
+  auto answer = std::make_shared<actors::reply_to<schema::Acknowledge>>(std::move(back));
+  store_end(job, ended == nullptr ? message<schema::JobEnded>() : ended->how,
+            [this, job, answer](const status& stored) {
+              if (!stored) {
+                answer->fail(stored.error());
+                return;
+              }
+              refused_.erase(job);
+              answer->send(message_builder<schema::Acknowledge>().finish());
+            });
+}
+
+error dispatcher_endpoint::unknown(const job_id& job) const {
+  if (is_suspending_) // it was suspended, most likely
+    return {errc::shut_down, "job manager stops; ask again when it is back"};
+  return {errc::job_not_found, "no such job: " + to_string(job)};
 }
 
 error dispatcher_endpoint::without_master(const job_id& job) {
@@ -483,6 +504,13 @@ void dispatcher_endpoint::hear_end(const message<schema::JobEnded>& how,
     if (auto waiting = waiting_.extract(job))
       for (auto& client : waiting.mapped())
         client.fail({errc::shut_down, "job manager stops; ask again when it is back"});
+    back.send(message_builder<schema::Acknowledge>().finish());
+    return;
+  }
+  if (is_refused_recovery(read_error(how.view()->getResult().getFailure()))) {
+    log().error("job refused, and stays stored", {{"job", to_string(job)}});
+    refused_.insert(job);
+    ending_[job] = {how, true};
     back.send(message_builder<schema::Acknowledge>().finish());
     return;
   }

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,9 @@ private:
                          actors::reply_to<schema::Acknowledge> back);
   void answer_savepoint(const message<schema::RequestSavepointStatus>& request,
                         actors::reply_to<schema::SavepointStatus> back);
+  /// Forgets a job that was refused and stayed stored.
+  void give_up(const job_id& job, actors::reply_to<schema::Acknowledge> back);
+  error unknown(const job_id& job) const;
   /// What a job master is needed for, of a job that has none.
   error without_master(const job_id& job);
   void suspend(const message<schema::SuspendJobs>& order,
@@ -108,7 +112,8 @@ private:
     message<schema::JobEnded> how;
     bool is_stored = false;
   };
-  std::map<job_id, ending_job> ending_;                                   // their masters clean up
+  std::set<job_id> refused_;            // have ended, and stay stored
+  std::map<job_id, ending_job> ending_; // their masters clean up
   std::map<job_id, std::pair<actors::address, fencing_token>> lingering_; // ended, rows to fetch
   std::map<std::string, job_id> masters_;                                 // child's name → job
   std::deque<std::pair<store_step, store_then>> store_queue_;

@@ -1,5 +1,6 @@
 #include "libscheduler/dispatcher/job_store.hpp"
 
+#include "libscheduler/checkpoint/checkpoint_record.hpp"
 #include "libstate/snapshot/block_codec.hpp"
 #include "libgraph/job_graph/job_graph_codec.hpp"
 #include "libactors/message/message.hpp"
@@ -91,15 +92,17 @@ private:
 class file_job_store final : public job_store {
 public:
   file_job_store(headrace::file_system& files, std::string directory)
-      : files_(files), directory_(std::move(directory)) {}
+      : files_(files), directory_(std::move(directory)), records_(files, directory_) {}
 
   status put(const graph::job_graph& job) override {
     HEADRACE_CHECK(files_.create_directories(directory_));
+    HEADRACE_CHECK(records_.remove(job.id)); // of an older job of that id
     return files_.write_atomically(path_of(job.id, graph_suffix),
                                    to_file(graph::encode(job).untyped()));
   }
   status remove(const job_id& job) override {
     HEADRACE_CHECK(files_.remove(path_of(job, graph_suffix)));
+    HEADRACE_CHECK(records_.remove(job));
     return files_.remove(path_of(job, generation_suffix));
   }
   result<std::vector<stored_job>> load(std::vector<error>& refused) override {
@@ -190,6 +193,7 @@ private:
 
   headrace::file_system& files_;
   std::string directory_;
+  checkpoint_records records_;
 };
 
 } // namespace

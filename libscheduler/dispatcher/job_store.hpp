@@ -42,8 +42,9 @@ public:
 
 /// Forgets with the process.
 std::unique_ptr<job_store> make_memory_job_store();
-/// Two files a job, `<directory>/<job id>.job` and, once it was recovered, `<job id>.generation`;
-/// one a job that has ended, `<job id>.ended`. Written atomically. `files` lives longer.
+/// Two files a job, `<directory>/<job id>.job` and, once it was recovered, `<job id>.generation`,
+/// with which its checkpoint record goes, which lies beside them (see checkpoint_records); one a
+/// job that has ended, `<job id>.ended`. Written atomically. `files` lives longer.
 std::unique_ptr<job_store> make_file_job_store(headrace::file_system& files, std::string directory);
 
 } // namespace headrace::scheduler

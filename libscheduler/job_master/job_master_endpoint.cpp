@@ -154,6 +154,7 @@ void job_master_endpoint::start_children() {
   checkpoint_options.files = services_->files;
   checkpoint_options.code = services_->code;
   checkpoint_options.artifact_directory = services_->artifact_directory;
+  checkpoint_options.records = services_->recorded_checkpoints;
   checkpoint_options.storage = services_->make_storage
                                    ? services_->make_storage(root, job_->id)
                                    : std::shared_ptr(headrace::state::make_file_checkpoint_storage(
@@ -259,7 +260,11 @@ void job_master_endpoint::restored(const restore_done& done) {
   const waiting_restore restore = std::move(found->second);
   restores_.erase(found);
   if (!*done.outcome) {
-    scheduler_->on_restored(done.epoch, done.outcome->error(), now_ms());
+    const error& why = done.outcome->error();
+    // The last job manager's tasks had state, and their sinks have committed.
+    stays_stored_ = generation_ > 0 && restored_ == nullptr;
+    scheduler_->on_restored(done.epoch, stays_stored_ ? refused_recovery(job_->id, why) : why,
+                            now_ms());
     return;
   }
   if (facts_.completed_checkpoints == 0 && has_given_rows(restore.tasks)) {
@@ -407,6 +412,7 @@ void job_master_endpoint::end_job() {
 
 void job_master_endpoint::store_end() {
   const job_state outcome = scheduler_->graph().state();
+  stays_stored_ = stays_stored_ && outcome == job_state::failed;
   if (outcome == job_state::suspended) { // the store has the job, and keeps it
     post(checkpoints_, checkpoints_released{true, false});
     return;
@@ -420,7 +426,7 @@ void job_master_endpoint::store_end() {
                              if (!stored)
                                log().error("end of the job is not stored, its checkpoints stay",
                                            {{"cause", to_string(stored.error())}});
-                             const bool is_over = stored.has_value();
+                             const bool is_over = stored.has_value() && !stays_stored_;
                              post(checkpoints_, // answered by cleaned_up
                                   checkpoints_released{keeps || !is_over, is_over});
                            });

@@ -173,6 +173,7 @@ private:
   std::uint64_t savepoint_number_ = 0;
   std::vector<actors::reply_to<schema::Acknowledge>> suspenders_;
   bool is_over_ = false;
+  bool stays_stored_ = false; // it could not go on from where the last job manager left it
   std::optional<std::int64_t> leaves_at_us_;
 };
 

@@ -14,6 +14,12 @@ error behind_savepoint(const std::string& path, const error& cause) {
   return {cause.code, "savepoint is complete, but the job did not end with it: " + path, cause};
 }
 
+/// The next job manager runs the job on: the order may be given again there.
+error suspended(const error& cause) {
+  return {errc::shut_down,
+          "job manager stops before the savepoint is complete; ask again when it is back", cause};
+}
+
 } // namespace
 
 void job_master_endpoint::take_savepoint(const message<schema::TakeSavepoint>& request,
@@ -55,6 +61,11 @@ void job_master_endpoint::hear_savepoint(const savepoint_ended& what) {
   if (found == savepoints_.end())
     return;
   auto& waiting = found->second;
+  if (what.failure.code != errc::none && scheduler_->graph().state() == job_state::suspended) {
+    waiting.back.fail(suspended(what.failure));
+    savepoints_.erase(found);
+    return;
+  }
   if (what.failure.code != errc::none) {
     auto failed = std::move(waiting);
     savepoints_.erase(found);
@@ -111,7 +122,9 @@ void job_master_endpoint::fail_ending(bool restarts_whole_job) {
 void job_master_endpoint::answer_savepoints() {
   const auto outcome = scheduler_->graph().state();
   for (auto& [number, waiting] : std::exchange(savepoints_, {})) {
-    if (waiting.checkpoint == 0) {
+    if (waiting.checkpoint == 0 && outcome == job_state::suspended) {
+      waiting.back.fail(suspended({errc::checkpoint_declined, "job is suspended"}));
+    } else if (waiting.checkpoint == 0) {
       waiting.back.fail({errc::checkpoint_declined, "job ended before its savepoint was complete"});
     } else if (outcome == job_state::finished) {
       message_builder<schema::SavepointReply> reply;

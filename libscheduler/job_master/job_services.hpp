@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libscheduler/checkpoint/checkpoint_record.hpp"
 #include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/function/function.hpp"
@@ -25,6 +26,8 @@ struct job_services {
   std::string artifact_directory;
   /// Where checkpoints of jobs go that name no directory of their own.
   std::string checkpoint_directory;
+  /// Beside the stored jobs; null: these do not outlive the process.
+  std::shared_ptr<const checkpoint_records> recorded_checkpoints;
   /// Makes a job's checkpoint storage below a root; empty: over `files`.
   std::function<std::shared_ptr<state::checkpoint_storage>(const std::string& root, job_id job)>
       make_storage;

@@ -43,6 +43,8 @@ public:
     services->connectors = &connectors;
     services->files = files.get();
     services->checkpoint_directory = directory_ / "checkpoints";
+    services->recorded_checkpoints =
+        std::make_shared<const scheduler::checkpoint_records>(*files, directory_ / "jobs");
     services->resource_manager = resource_manager;
     services->blob_server = blob_server;
     start_dispatcher();

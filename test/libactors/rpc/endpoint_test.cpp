@@ -169,6 +169,28 @@ TEST_CASE("an ask that an actor kept when it was killed fails with peer_lost") {
   CHECK(answered == errc::peer_lost);
 }
 
+TEST_CASE("an ask whose answer an endpoint awaited when it stopped fails with peer_lost") {
+  auto node = make_test_node();
+  std::vector<reply_to<schema::ExecutionAttempt>> kept;
+  const auto silent = start(*node, "silent", [&](testing_endpoint& made) {
+    made.when_asked = [&](auto&, auto, auto back) { kept.push_back(std::move(back)); };
+  });
+  const auto between = start(*node, "between", [&](testing_endpoint& made) {
+    made.when_asked = [&](testing_endpoint& self, auto, auto back) {
+      auto answer = std::make_shared<reply_to<schema::ExecutionAttempt>>(std::move(back));
+      self.ask_number(silent, 1, 1'000, [answer](auto) {});
+      self.after(milliseconds(1), [&self] { self.quit({}); });
+    };
+  });
+
+  const auto answer =
+      node->ask_and_wait<schema::ExecutionAttempt>(between, number(1), milliseconds(100));
+
+  CHECK(kept.size() == 1);
+  REQUIRE(!answer);
+  CHECK(answer.error().code == errc::peer_lost);
+}
+
 TEST_CASE("an ask that is dropped by a living endpoint fails") {
   auto node = make_test_node();
   const auto where = start(*node, "forgetful", [](testing_endpoint& made) {

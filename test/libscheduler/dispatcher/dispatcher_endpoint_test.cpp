@@ -5,6 +5,10 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
 namespace headrace::scheduler {
 
 using std::chrono::milliseconds;
@@ -33,6 +37,15 @@ void restart(testing_cluster& cluster) {
   cluster.start_dispatcher();
   cluster.client =
       std::make_unique<job_client>(*cluster.node, cluster.dispatcher, cluster.blob_server);
+}
+
+/// As when the process is killed: its task executors give the jobs up and come anew.
+void lose(testing_cluster& cluster) {
+  cluster.node->kill(cluster.dispatcher);
+  cluster.node->run(100'000);
+  cluster.kill(cluster.executors.back());
+  cluster.add_executor(2);
+  cluster.node->run(100'000);
 }
 
 const savepoint_wish stopping{{}, false, graph::savepoint_stop::suspend};
@@ -201,6 +214,27 @@ TEST_CASE("suspended jobs are run on by the next dispatcher, from their last che
   CHECK(cluster.wait_for(*plain, "running"));
 }
 
+TEST_CASE("a savepoint whose job is suspended may be ordered again at the next job manager") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  const auto job = cluster.client->submit(source_to_sink(2, 4).job());
+  REQUIRE(cluster.run_until_running(4));
+  REQUIRE(cluster.wait_for(*job, "running"));
+  cluster.tasks.acknowledges = false;
+  const savepoint_trigger_id trigger{1, 2};
+  REQUIRE(cluster.client->trigger_savepoint(*job, trigger, stopping));
+
+  REQUIRE(suspend(cluster, milliseconds(300)));
+  cluster.node->run(100'000);
+
+  const auto failed = cluster.client->savepoint_status(*job, trigger);
+  REQUIRE(!failed);
+  CHECK(failed.error().code == errc::shut_down);
+  CHECK(failed.error().message.find("ask again") != std::string::npos);
+  CHECK(cluster.client->savepoint(*job, stopping).error().code == errc::shut_down);
+  CHECK(cluster.client->status(*job).error().code == errc::shut_down);
+}
+
 TEST_CASE("a checkpoint that does not come in time does not hold up the end of the process") {
   testing_cluster cluster;
   cluster.add_executor(2);
@@ -261,6 +295,103 @@ TEST_CASE("a job that has ended does not begin anew, whenever its dispatcher is 
   }
   CHECK(runs_on > 0);
   CHECK(has_ended > 0);
+}
+
+TEST_CASE("a job whose newest checkpoint is away is refused, and runs on once that is back") {
+  const auto moved_away = [](const std::filesystem::path& newest) {
+    const auto job = newest.parent_path();
+    std::filesystem::rename(job, job.string() + ".away");
+    return [job] { std::filesystem::rename(job.string() + ".away", job); };
+  };
+  const auto without_manifest = [](const std::filesystem::path& newest) {
+    std::filesystem::rename(newest / "_metadata", newest / "away");
+    return [newest] { std::filesystem::rename(newest / "away", newest / "_metadata"); };
+  };
+  const auto changed = [](const std::filesystem::path& newest) {
+    const auto change = [manifest = newest / "_metadata"] {
+      std::fstream file(manifest, std::ios::in | std::ios::out | std::ios::binary);
+      file.seekg(20);
+      const auto was = static_cast<char>(file.get());
+      file.seekp(20);
+      file.put(static_cast<char>(was ^ 1));
+    };
+    change();
+    return change;
+  };
+  using spoil = std::function<std::function<void()>(const std::filesystem::path&)>;
+  for (const spoil& each : {spoil(moved_away), spoil(without_manifest), spoil(changed)}) {
+    testing_cluster cluster;
+    cluster.add_executor(2);
+    auto sample = source_to_sink(2, 4);
+    sample.job().checkpoints = every(500);
+    sample.job().checkpoints.retained = 3;
+    const auto job = cluster.client->submit(sample.job());
+    REQUIRE(cluster.run_until([&] { return cluster.tasks.completed.contains(4); }));
+    const std::filesystem::path newest = cluster.client->status(*job)->last_checkpoint_path;
+    const auto newest_id = *cluster.tasks.completed.rbegin();
+    lose(cluster);
+    const auto repair = each(newest);
+
+    restart(cluster);
+
+    REQUIRE(cluster.wait_for(*job, "failed"));
+    const auto why = to_string(cluster.client->wait(*job)->failure);
+    CHECK(why.find(newest.string()) != std::string::npos);
+    CHECK(why.find("start the job manager again") != std::string::npos);
+    CHECK(cluster.tasks.running.empty());
+
+    repair();
+    restart(cluster);
+    REQUIRE(cluster.run_until([&] { return !cluster.tasks.running.empty(); }));
+    CHECK(cluster.tasks.running.begin()->second.restored == newest_id);
+  }
+}
+
+TEST_CASE("a refused job is given up by canceling it") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  auto sample = source_to_sink(2, 4);
+  sample.job().checkpoints = every(500);
+  const auto job = cluster.client->submit(sample.job());
+  REQUIRE(cluster.run_until([&] { return cluster.tasks.completed.contains(2); }));
+  lose(cluster);
+  std::filesystem::remove_all(cluster.directory() / "checkpoints");
+  restart(cluster);
+  REQUIRE(cluster.wait_for(*job, "failed"));
+
+  CHECK(cluster.client->cancel(*job));
+  restart(cluster);
+
+  CHECK(cluster.state_of(*job) == "failed");
+  for (const auto& entry : std::filesystem::directory_iterator(cluster.directory() / "jobs"))
+    CHECK(entry.path().extension() == ".ended");
+}
+
+TEST_CASE("checkpoints that were retained before a restart do not outlive the job") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  auto sample = source_to_sink(2, 4);
+  sample.job().checkpoints = every(500);
+  sample.job().checkpoints.retained = 3;
+  const auto job = cluster.client->submit(sample.job());
+  const auto own = cluster.directory() / "checkpoints" / to_string(*job);
+  checkpoint_id last = 4;
+  for (int restarts = 0; restarts < 3; ++restarts, last += 2) {
+    REQUIRE(cluster.run_until([&] { return cluster.tasks.completed.contains(last); }));
+    lose(cluster);
+    restart(cluster);
+  }
+  REQUIRE(cluster.run_until([&] { return cluster.tasks.completed.contains(last); }));
+  cluster.node->run(100'000);
+  std::size_t kept = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(own))
+    kept += std::filesystem::exists(entry.path() / "_metadata") ? 1 : 0;
+  CHECK(kept == 3);
+
+  cluster.finish(*job);
+  REQUIRE(cluster.client->wait(*job)->state == job_state::finished);
+  cluster.node->run(100'000);
+  CHECK(!std::filesystem::exists(own));
 }
 
 TEST_CASE("who asks before the stored jobs are read gets an answer once they are") {
