@@ -177,26 +177,28 @@ class Cluster:
 
     def move(self, parallelism, savepoint_type, seconds=60):
         """Stops the job with a savepoint, and goes on from it at another parallelism."""
+        path = self.stop("--type", savepoint_type, seconds=seconds)
+        if path is None:
+            raise Unproven("job ended before it was moved: throttle it more")
+        self.submit(*self.submitted, "--from-savepoint", path, parallelism=parallelism)
+
+    def stop(self, *options, seconds=60):
+        """Stops the job with a savepoint. @returns where that is; none: the job had ended"""
         directory = self.directory / "savepoints"
         end = time.monotonic() + seconds
         while True:
-            done = self.client("stop", self.job, "--savepoint-path", str(directory),
-                               "--type", savepoint_type, *self.target(), seconds=seconds)
+            done = self.client("stop", self.job, "--savepoint-path", str(directory), *options,
+                               *self.target(), seconds=seconds)
             if done.returncode == 0:
-                path = done.stdout.split()[-1]
-                break
+                return done.stdout.split()[-1]
             status = self.info(self.job)
             if status is not None and status["state"] == "FINISHED":  # the answer was lost
                 complete = list(directory.glob("savepoint-*/_metadata"))
-                if not complete:
-                    raise Unproven("job ended before it was moved: throttle it more")
-                path = str(complete[0].parent)
-                break
+                return str(complete[0].parent) if complete else None
             if time.monotonic() > end:
                 raise Failure(f"job was not stopped in {seconds} s: {done.stderr.strip()}")
             self.mend()  # it may just be restarting: then nothing has happened
             time.sleep(0.1)
-        self.submit(*self.submitted, "--from-savepoint", path, parallelism=parallelism)
 
     def _ask(self, *words):
         """What a client prints; none while the job manager is away: `silence` says why."""
@@ -216,6 +218,14 @@ class Cluster:
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60)
         newest = json.loads(done.stdout)["latest"]["completed"] if done.returncode == 0 else None
         return newest["persisted_data"] if newest else 0
+
+    def has_splits(self, checkpoint):
+        """Whether the readers of a checkpoint have something left to read; none: it is not there."""
+        done = self.client("savepoint", "inspect", checkpoint, "--json")
+        if done.returncode != 0:
+            return None
+        return any(state["name"] == "splits" for operator in json.loads(done.stdout)["operators"]
+                   for state in operator["states"])
 
     def actors(self):
         """All actors of all nodes, or none."""

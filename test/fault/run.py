@@ -2,7 +2,9 @@
 """Runs a windowed exactly-once job on a cluster that is disturbed, and compares what comes out.
 
 Each run starts a job manager and three task managers of two slots, submits the job at parallelism 4
-over a throttled source, and disturbs it at moments drawn from the seed. Four kinds of runs:
+over a throttled source, and disturbs it at moments drawn from the seed. With --network and --resets the
+input has no end: the job is drained once the last fault is over and all rows are read. Four kinds of
+runs:
 
     (none)      kill -9 and SIGSTOP of task managers, and in every fifth run kill -9 of the job
                 manager; what was killed is started again. On loopback.
@@ -48,6 +50,7 @@ from windowed import difference, make_input, read_output
 
 TASK_MANAGERS = 3
 ON_LOOPBACK = ("processes", "storm")
+DRAINED = ("network", "resets")
 WINDOWS_MIN = {"processes": 100, "storm": 0, "network": 100, "resets": 100}
 TRIES_MAX = 3
 AGAIN = 1_000_003  # between the seeds of the tries of a run
@@ -94,8 +97,9 @@ def make_disturber(options, number, cluster, switch, drawn):
 class Watch:
     """Follows one job to its end, and has it disturbed on the way."""
 
-    def __init__(self, options, cluster, disturber):
+    def __init__(self, options, cluster, disturber, output):
         self.options = options
+        self.output = output
         self.cluster = cluster
         self.disturber = disturber
         self.restored = set()
@@ -120,8 +124,16 @@ class Watch:
                     return
             if self.disturber.is_due(status):
                 self.disturber.disturb()
+            elif self._is_to_end(status):
+                self.cluster.stop("--drain")
             else:
                 time.sleep(0.05)
+
+    def _is_to_end(self, status):
+        """Whether nothing but the job's end is missing, where its input has none."""
+        return (self.options.kind in DRAINED and self.disturber.is_over() and status is not None
+                and any(self.output.glob("part-*"))  # all readers have had their splits
+                and self.cluster.has_splits(status["lastCheckpointPath"]) is False)
 
     def _take(self, status):
         self.status = status
@@ -187,9 +199,11 @@ def run_once(options, number, attempt, directory):
             arguments.append("--at-least-once")
         if options.unaligned:
             arguments += ["--unaligned", "--row-us", str(SLOW_ROW_US)]
+        if options.kind in DRAINED:
+            arguments.append("--watch")
         cluster.submit(options.job, arguments)
         disturber = make_disturber(options, number, cluster, switch, drawn)
-        watch = Watch(options, cluster, disturber)
+        watch = Watch(options, cluster, disturber, output)
         watch.follow()
         status = watch.status
         if status["state"] != "FINISHED":

@@ -2,7 +2,7 @@
 //
 //     headrace run libwindowed_job.so --target HOST:PORT -- --input DIR --output DIR
 //       --rows-per-second N [--checkpoint-interval MS] [--at-least-once]
-//       [--unaligned] [--row-us N]
+//       [--unaligned] [--row-us N] [--watch]
 
 #include "test/support/windowed_job.hpp"
 
@@ -27,8 +27,9 @@ HEADRACE_JOB(env) {
     at_row = headrace::testing::pause(std::chrono::microseconds(row_us));
   // A reader of two files would give one after the other: there is one for each, whatever the
   // parallelism of the rest.
-  const auto clicks = headrace::testing::read_clicks(env, arguments.get("input"),
-                                                     arguments.get("rows-per-second", "0"))
-                          .set_parallelism(input_files);
+  const auto clicks =
+      headrace::testing::read_clicks(env, arguments.get("input"),
+                                     arguments.get("rows-per-second", "0"), arguments.has("watch"))
+          .set_parallelism(input_files);
   headrace::testing::find_in(clicks, at_row).sink_to(api::file_sink::csv(arguments.get("output")));
 }

@@ -89,6 +89,22 @@ TEST_CASE("a disturbed job with unaligned checkpoints gives the rows of an undis
   CHECK(restored > 0);
 }
 
+TEST_CASE("splits that are dealt out between checkpoints are read once, whoever starts again") {
+  const windowed_input input = make_windowed_input(4, 3000);
+  const auto expected = input_rows(input);
+  for (int run = 0; run < testing::runs(30); ++run) {
+    const std::uint64_t seed = testing::seed() + static_cast<std::uint64_t>(run);
+    CAPTURE(seed);
+    const run_outcome got =
+        run_windowed_job(input, {.seed = seed, .disturbances = 6, .deals_splits = true});
+    CHECK_MESSAGE(got.failure.empty(), got.failure);
+    CHECK(got.restored_checkpoints >= 1);
+    CHECK(got.rows == expected);
+    if (!got.failure.empty() || got.rows != expected)
+      break;
+  }
+}
+
 TEST_CASE("a job runs on from an unaligned checkpoint at another parallelism") {
   const windowed_input input = make_windowed_input(4, 1200);
   const auto expected = expected_rows(input);

@@ -50,6 +50,27 @@ TEST_CASE("a job that is stopped with a savepoint and run on elsewise gives ever
   }
 }
 
+TEST_CASE("splits that are dealt out while a savepoint is taken are read once") {
+  const windowed_input input = make_windowed_input(4, 1500);
+  const auto expected = input_rows(input);
+
+  for (int run = 0; run < testing::runs(30); ++run) {
+    const std::uint64_t seed = testing::seed() + static_cast<std::uint64_t>(run);
+    const auto& [before, after] = parallelisms[run % std::size(parallelisms)];
+    CAPTURE(seed);
+    const run_outcome got = run_windowed_job(input, {.seed = seed,
+                                                     .disturbances = run % 3 == 2 ? 3 : 0,
+                                                     .parallelism = before,
+                                                     .restored_parallelism = after,
+                                                     .deals_splits = true});
+    CHECK_MESSAGE(got.failure.empty(), got.failure);
+    CHECK(got.rows_at_stop < expected.size());
+    CHECK(got.rows == expected);
+    if (!got.failure.empty() || got.rows != expected)
+      break;
+  }
+}
+
 TEST_CASE("a job that is drained fires its windows, and loses nothing when it is run on") {
   const windowed_input input = make_windowed_input(4, 1500);
   const auto expected = summed(expected_rows(input));

@@ -32,6 +32,7 @@ namespace {
 constexpr std::int64_t second = 1000;
 constexpr std::uint64_t steps_max = 20'000'000;
 constexpr int steps_a_timer = 25;
+constexpr const char* split_size = "100 b"; // some rows
 constexpr std::uint64_t two_days_ms = 2 * 24 * 3'600'000ULL;
 
 /// A deterministic node's clock, for who may set it.
@@ -68,7 +69,7 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
                                 int parallelism) {
   api::environment env;
   env.set_job_name("windowed");
-  env.enable_checkpointing(std::chrono::milliseconds(100),
+  env.enable_checkpointing(std::chrono::milliseconds(options.deals_splits ? 10 : 100),
                            options.at_least_once ? graph::barrier_alignment::at_least_once
                                                  : graph::barrier_alignment::exactly_once);
   env.checkpoints().keep_on_cancel = options.from_checkpoint;
@@ -79,11 +80,20 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
   if (!options.state_backend.empty())
     env.set_state_backend(options.state_backend);
   env.set_restart_strategy(api::restart::fixed_delay(1000, std::chrono::milliseconds(10)));
-  const auto clicks = read_clicks(env, "/input", "1000").map([shared](const click& in) {
+  const auto disturbed = [shared](const click& in) {
     if (std::exchange(shared->throw_next, false))
       throw std::runtime_error("disturbed");
     return in;
-  });
+  };
+  if (options.deals_splits) {
+    env.from_source(api::file_source::csv<click>("/input")
+                        .option("source.split-size", split_size)
+                        .option("rows-per-second", "1000"))
+        .map(disturbed)
+        .sink_to(api::file_sink::csv("/output"));
+    return api::build_job(env, parallelism);
+  }
+  const auto clicks = read_clicks(env, "/input", "1000").map(disturbed);
   std::function<void()> at_row;
   if (options.row_us > 0)
     at_row = [shared] { shared->at_row(); };
@@ -404,6 +414,15 @@ std::multiset<std::string> expected_rows(const windowed_input& input) {
   for (const auto& [where, number] : numbers)
     out.insert(std::to_string(std::get<0>(where)) + ',' + std::to_string(std::get<1>(where)) + ',' +
                std::to_string(std::get<2>(where)) + ',' + std::to_string(number));
+  return out;
+}
+
+std::multiset<std::string> input_rows(const windowed_input& input) {
+  std::multiset<std::string> out;
+  for (const auto& file : input.files)
+    for (const auto line : split_text(file, '\n'))
+      if (!line.empty())
+        out.emplace(line);
   return out;
 }
 

@@ -29,6 +29,9 @@ windowed_input make_windowed_input(int files, int rows);
 /// number of rows that a timer found.
 std::multiset<std::string> expected_rows(const windowed_input& input);
 
+/// The lines of the input.
+std::multiset<std::string> input_rows(const windowed_input& input);
+
 /// What a master hook of the job was told.
 struct hook_log {
   std::map<std::int64_t, std::string> given; ///< what it answered, by checkpoint
@@ -55,8 +58,11 @@ struct run_options {
   bool unaligned = false;
   std::int64_t aligned_timeout_ms = 0; ///< of unaligned checkpoints
   std::int64_t row_us = 0;             ///< that a counted row takes: its input fills
-  bool drains = false;                 ///< and lets event time end before the savepoint
-  int task_executors = 3;              ///< of two slots each
+  /// Instead of the windowed job, one that gives on the rows of many splits, which are dealt out
+  /// all the while to readers that start again one by one.
+  bool deals_splits = false;
+  bool drains = false;    ///< and lets event time end before the savepoint
+  int task_executors = 3; ///< of two slots each
   /// Each disturbance kills a task executor, which comes back under its id.
   bool kills_task_executors = false;
   bool damages_copies = false;         ///< and finds its local copies of state changed

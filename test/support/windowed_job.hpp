@@ -63,11 +63,13 @@ private:
   api::map_state<std::int64_t, std::int64_t> counts_;
 };
 
+/// @param watches  the input has no end: files may come
 inline api::stream<click> read_clicks(api::environment& env, const std::string& directory,
-                                      const std::string& rows_per_second) {
+                                      const std::string& rows_per_second, bool watches = false) {
   return env.from_source(
       api::file_source::csv<click>(directory)
           .option("source.split-assignment", "static")
+          .option("source.monitor-interval", watches ? "1 s" : "0")
           .option("rows-per-second", rows_per_second),
       api::watermark_strategy<click>::monotonous().with_timestamp_assigner(&click::time_ms));
 }
