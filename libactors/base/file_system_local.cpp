@@ -189,13 +189,15 @@ private:
 class local_file_system final : public file_system {
 public:
   result<std::unique_ptr<readable_file>> open(const std::string& path) override {
-    descriptor opened(open_retrying(path, O_RDONLY));
+    // Without O_NONBLOCK a pipe would be waited for until somebody writes to it.
+    descriptor opened(open_retrying(path, O_RDONLY | O_NONBLOCK));
     struct stat about {};
     if (opened.number() < 0 || ::fstat(opened.number(), &about) != 0) {
-      return system_failure("cannot open", path, errno);
+      const bool leads_nowhere = errno == ELOOP || errno == ENXIO; // links in a circle, a socket
+      return system_failure(leads_nowhere ? "no regular file" : "cannot open", path, errno);
     }
-    if (S_ISDIR(about.st_mode)) {
-      return system_failure("cannot open", path, EISDIR);
+    if (!S_ISREG(about.st_mode)) {
+      return error(errc::storage_failed, "no regular file: " + path);
     }
     return std::unique_ptr<readable_file>(std::make_unique<local_readable>(
         path, std::move(opened), static_cast<std::uint64_t>(about.st_size)));

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace headrace;
@@ -173,6 +174,25 @@ TEST_CASE("links are followed, but a tree is removed without what its links lead
   CHECK(listed->back().is_directory);
   CHECK(files->remove_tree(in / "tree"));
   CHECK(files->stat(in / "real/a"));
+}
+
+TEST_CASE("what is no regular file is refused at once: a pipe, a directory, links in a circle") {
+  const scratch_directory in;
+  const auto files = make_local_file_system();
+  REQUIRE(::mkfifo((in / "pipe").c_str(), 0600) == 0);
+  REQUIRE(files->create_directories(in / "directory"));
+  std::filesystem::create_symlink("other", in / "one");
+  std::filesystem::create_symlink("one", in / "other");
+  std::filesystem::create_symlink("pipe", in / "link");
+  std::filesystem::create_symlink("/dev/null", in / "device");
+
+  for (const auto* name : {"pipe", "directory", "one", "link", "device"}) {
+    CAPTURE(name);
+    const auto opened = files->open(in / name);
+    REQUIRE_FALSE(opened);
+    CHECK(opened.error().code == errc::storage_failed);
+    CHECK(opened.error().message.starts_with("no regular file: " + (in / name)));
+  }
 }
 
 } // TEST_SUITE("actors/base/file_system")
