@@ -110,10 +110,10 @@ sql_session::maybe sql_session::run_node(const insert& from) {
   return job_of(std::move(sinks), "insert into " + to_sql(from.table));
 }
 
-sql_session::maybe sql_session::run_node(const statement_set& from) {
+std::vector<plan_node> sql_session::plan_together(const std::vector<insert>& inserts) {
   const auto plan_all = [&](std::set<graph::object_path>& late, std::vector<diagnostic>& findings) {
     std::vector<plan_node> out;
-    for (const auto& each : from.inserts) {
+    for (const auto& each : inserts) {
       query_planner planner(catalog_, findings);
       planner.keep_late(late);
       if (auto plan = planner.plan(each))
@@ -124,10 +124,15 @@ sql_session::maybe sql_session::run_node(const statement_set& from) {
   };
   std::set<graph::object_path> late;
   std::vector<diagnostic> told;
-  auto sinks = plan_all(late, told);
+  auto out = plan_all(late, told);
   if (!late.empty() && told.empty()) // once more: windows whose late rows one reads give them
-    sinks = plan_all(late, told);
+    out = plan_all(late, told);
   findings_->insert(findings_->end(), told.begin(), told.end());
+  return out;
+}
+
+sql_session::maybe sql_session::run_node(const statement_set& from) {
+  auto sinks = plan_together(from.inserts);
   if (sinks.size() != from.inserts.size())
     return std::nullopt;
   if (sinks.empty())
@@ -162,8 +167,8 @@ sql_session::maybe sql_session::run_node(const explain& from) {
   } else if (const auto* into = std::get_if<insert>(&of)) {
     is_sound = add(planner.plan(*into));
   } else if (const auto* set = std::get_if<statement_set>(&of)) {
-    for (const auto& each : set->inserts)
-      is_sound &= add(planner.plan(each));
+    plans = plan_together(set->inserts);
+    is_sound = plans.size() == set->inserts.size();
   } else {
     return fail(diagnostic_kind::unsupported, "EXPLAIN takes a query, INSERT or a statement set",
                 from.of->at);

@@ -89,6 +89,8 @@ private:
     return fail(diagnostic_kind::unsupported, "this statement is not supported yet", at_);
   }
   maybe job_of(std::vector<plan_node> sinks, std::string name);
+  /// The plans of INSERTs that run as one job; fewer after an error.
+  std::vector<plan_node> plan_together(const std::vector<insert>& inserts);
   /// How the operators work, as the settings say.
   std::optional<execution_settings> execution_of_settings();
   maybe alter_view(const alter& from);

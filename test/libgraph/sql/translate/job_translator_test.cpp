@@ -136,6 +136,11 @@ TEST_CASE("late rows of a view are a side output of its windows, whoever reads t
   CHECK(both.all<graph::window_aggregate_spec>()[0].late_side == 0);
   CHECK(both.all<graph::sink_spec>().size() == 2);
 
+  const auto plans = session.table("EXPLAIN STATEMENT SET BEGIN INSERT INTO sums SELECT auction, "
+                                   "total FROM v; INSERT INTO late SELECT price, rt FROM v$late; "
+                                   "END")[0];
+  CHECK(plans.find("LateRows(select=[auction, price, rt])") != std::string::npos);
+
   // By itself, and where nobody reads them.
   const translated alone(session, "SELECT * FROM v$late");
   CHECK(alone.all<graph::window_aggregate_spec>()[0].late_side == 0);
