@@ -286,7 +286,9 @@ result<int> run(const node_command_options& options, process_signals& signals, f
   const auto state_directory = cluster::make_state_directory(files, options.settings);
   HEADRACE_TRY(const auto local_state, local_state_place::make(options, files));
 
-  api::object_loader loader(files);
+  graph::connector_registry connectors; // of jobs that are described here
+  cluster::register_all_connectors(connectors, {});
+  api::object_loader loader(files, &connectors);
   fatal_word fatal;
   actors::node_options node_options;
   node_options.name = std::string(name_of(options.role)) + "-" + std::to_string(getpid());

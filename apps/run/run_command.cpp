@@ -10,11 +10,11 @@ namespace {
 
 result<int> run_object(const run_options& options) {
   const auto files = make_local_file_system();
-  api::object_loader loader(*files);
-  HEADRACE_TRY(auto built, loader.build(options.job, options.arguments,
-                                        default_parallelism(options, options.settings)));
   graph::connector_registry connectors;
   cluster::register_all_connectors(connectors, {});
+  api::object_loader loader(*files, &connectors);
+  HEADRACE_TRY(auto built, loader.build(options.job, options.arguments,
+                                        default_parallelism(options, options.settings)));
   HEADRACE_TRY(const auto bounded, cluster::is_bounded(built.graph, *built.code, connectors));
   HEADRACE_CHECK(apply_options(options, options.settings, bounded, built.graph));
   HEADRACE_TRY(const auto runner,

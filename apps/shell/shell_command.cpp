@@ -4,6 +4,7 @@
 #include "apps/client/http_get.hpp"
 #include "apps/client/remote_cluster.hpp"
 #include "apps/cluster/cluster_access.hpp"
+#include "apps/cluster/mini_cluster.hpp"
 #include "apps/shell/line_editor.hpp"
 #include "apps/shell/lua_script.hpp"
 #include "apps/shell/shell_commands.hpp"
@@ -170,7 +171,9 @@ int run_shell(const shell_options& options) {
     }
     script = std::move(*read);
   }
-  api::object_loader loader(*files);
+  graph::connector_registry connectors;
+  cluster::register_all_connectors(connectors, {});
+  api::object_loader loader(*files, &connectors);
   const auto started = reach(options, *files, loader);
   if (!started) {
     complain(started.error());

@@ -57,7 +57,8 @@ graph::restart_spec exponential_delay(std::chrono::milliseconds initial,
 
 } // namespace restart
 
-environment::environment(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {}
+environment::environment(std::vector<std::string> arguments, job_surroundings around)
+    : arguments_(std::move(arguments)), around_(std::move(around)) {}
 
 environment& environment::set_job_name(std::string name) {
   program_.settings.name = std::move(name);

@@ -3,6 +3,7 @@
 #include "libgraph/api/connectors.hpp"
 #include "libgraph/api/parameters.hpp"
 #include "libgraph/api/watermark_strategy.hpp"
+#include "libgraph/connector/registry.hpp"
 #include "libgraph/data/stream_element.hpp"
 #include "libgraph/transformation/pipeline.hpp"
 
@@ -34,15 +35,24 @@ graph::restart_spec exponential_delay(std::chrono::milliseconds initial,
                                       double jitter = 0.1);
 } // namespace restart
 
+/// What the one who runs a job has for it.
+struct job_surroundings {
+  /// For tables of SQL; outlives the environment; null: there are none.
+  const graph::connector_registry* connectors = nullptr;
+  /// SHA-256 of the job object, in which SQL finds functions; empty: it was not loaded.
+  std::string object_digest{};
+};
+
 /// What a job is described in: its sources start here, its settings are set here. Made by the one
 /// who runs the job and given to HEADRACE_JOB; streams refer to it. One thread.
 class environment {
 public:
-  explicit environment(std::vector<std::string> arguments = {});
+  explicit environment(std::vector<std::string> arguments = {}, job_surroundings around = {});
   environment(const environment&) = delete;
   environment& operator=(const environment&) = delete;
 
   const parameters& arguments() const { return arguments_; }
+  const job_surroundings& around() const { return around_; }
 
   // ---- settings; each gives the environment for the next call ----
   environment& set_job_name(std::string name);
@@ -88,6 +98,7 @@ private:
                           graph::logical_type type, std::int32_t parallelism, std::string name);
 
   parameters arguments_;
+  job_surroundings around_;
   graph::pipeline program_;
 };
 

@@ -28,6 +28,7 @@ struct object_loader::loaded_object {
   using entry_function = void(environment*);
 
   entry_function* entry = nullptr;
+  job_surroundings around;
   std::mutex running; ///< entries of one object share its statics
 
   /// Runs the entry; what it throws becomes an error.
@@ -39,7 +40,7 @@ struct object_loader::loaded_object {
                    "the entry of the job failed: " + path + ": " + what);
     };
     try {
-      environment env(arguments);
+      environment env(arguments, around);
       entry(&env);
       if (auto unwanted = env.arguments().unwanted(); !unwanted.empty())
         return error(errc::bad_usage, std::move(unwanted));
@@ -54,7 +55,8 @@ struct object_loader::loaded_object {
   }
 };
 
-object_loader::object_loader(file_system& files) : files_(files) {}
+object_loader::object_loader(file_system& files, const graph::connector_registry* connectors)
+    : files_(files), connectors_(connectors) {}
 object_loader::~object_loader() = default;
 
 result<std::shared_ptr<object_loader::loaded_object>>
@@ -72,6 +74,7 @@ object_loader::object_at(const std::string& path) {
   }
   made = std::make_shared<loaded_object>();
   made->entry = reinterpret_cast<loaded_object::entry_function*>(entry);
+  made->around = {connectors_, object->digest()};
   return made;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libgraph/connector/registry.hpp"
 #include "libgraph/function/function.hpp"
 #include "libgraph/job_graph/job_graph.hpp"
 #include "libactors/base/file_system.hpp"
@@ -29,8 +30,8 @@ result<built_job> build_job(environment& env, std::int32_t default_parallelism);
 /// Loads job objects (see load_shared_object) and runs their entries. Any thread; blocks.
 class object_loader final : public graph::job_code_loader {
 public:
-  /// `files` outlives the loader.
-  explicit object_loader(file_system& files);
+  /// @param connectors  for tables of SQL in jobs; null: there are none. Both outlive the loader
+  explicit object_loader(file_system& files, const graph::connector_registry* connectors = nullptr);
   ~object_loader() override;
 
   /// Runs the entry for the client.
@@ -51,6 +52,7 @@ private:
   result<std::shared_ptr<loaded_object>> object_at(const std::string& path);
 
   file_system& files_;
+  const graph::connector_registry* connectors_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<loaded_object>> objects_; ///< by digest of the content
 };

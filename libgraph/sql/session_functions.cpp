@@ -153,19 +153,35 @@ std::optional<graph::user_function> sql_session::make_lua_function(const create_
   return out;
 }
 
-std::optional<graph::user_function> sql_session::make_native_function(const create_function& from) {
-  if (from.is_text || from.resources.size() != 1 || from.resources[0].kind != "LIBRARY")
+std::optional<graph::loaded_function>
+sql_session::find_native_function(const create_function& from) {
+  const bool is_own = from.resources.empty() && !own_library_.empty();
+  if (from.is_text ||
+      (!is_own && (from.resources.size() != 1 || from.resources[0].kind != "LIBRARY")))
     return fail(diagnostic_kind::invalid,
                 "a function in C++ is one of a library: … AS 'name' LANGUAGE CPP USING LIBRARY "
                 "'path.so'",
                 from.function.at);
-  if (files_ == nullptr)
-    return fail(diagnostic_kind::unsupported, "libraries of functions are not loaded here",
+  if (!is_own && files_ == nullptr)
+    return fail(diagnostic_kind::unsupported,
+                "libraries are not loaded here: functions of a job lie in the job object, leave "
+                "out USING",
                 from.resources[0].path.at);
-  const auto& path = from.resources[0].path;
-  const auto loaded = graph::load_native_function(*files_, path.text, from.body.text);
+  auto loaded =
+      is_own ? graph::find_native_function(own_library_, from.body.text)
+             : graph::load_native_function(*files_, from.resources[0].path.text, from.body.text);
   if (!loaded)
-    return fail(diagnostic_kind::invalid, to_string(loaded.error()), path.at);
+    return fail(diagnostic_kind::invalid, to_string(loaded.error()),
+                is_own ? from.body.at : from.resources[0].path.at);
+  if (!is_own)
+    libraries_.insert_or_assign(loaded->digest, from.resources[0].path.text);
+  return std::move(*loaded);
+}
+
+std::optional<graph::user_function> sql_session::make_native_function(const create_function& from) {
+  const auto loaded = find_native_function(from);
+  if (!loaded)
+    return std::nullopt;
   const auto& code = *loaded->code;
   graph::user_function out;
   out.name = from.function.parts.back().text;
@@ -193,7 +209,6 @@ std::optional<graph::user_function> sql_session::make_native_function(const crea
     if (out.form == graph::user_form::table)
       out.result = with_names(out.result, said.result);
   }
-  libraries_.insert_or_assign(loaded->digest, path.text);
   return out;
 }
 

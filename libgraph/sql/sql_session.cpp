@@ -39,6 +39,20 @@ std::string unknown_setting(std::string_view key) {
          (nearest.empty() ? "" : ", did you mean " + std::string(nearest));
 }
 
+translation_settings translation_of(const configuration& settings) {
+  translation_settings out;
+  out.time_zone = settings.get_text("table.local-time-zone");
+  out.idle_timeout_ms = settings.get_duration("table.exec.source.idle-timeout").count();
+  out.drops_null = settings.get_text("table.exec.sink.not-null-enforcer") == "DROP";
+  const auto lengths = settings.get_text("table.exec.sink.type-length-enforcer");
+  out.lengths = lengths == "ERROR"      ? length_enforcer::error
+                : lengths == "TRIM_PAD" ? length_enforcer::trim_pad
+                                        : length_enforcer::ignore;
+  out.refuses_unsteady =
+      settings.get_text("table.optimizer.non-deterministic-update.strategy") == "TRY_RESOLVE";
+  return out;
+}
+
 } // namespace
 
 std::nullopt_t sql_session::fail(diagnostic_kind kind, std::string message, source_span at) {
@@ -266,20 +280,18 @@ planned_script plan_script(std::string_view text, sql_session& session) {
   return out;
 }
 
+bool translate_into(graph::pipeline& program, const planned_job& job, stream_tables& streams,
+                    const graph::connector_registry& connectors,
+                    std::vector<diagnostic>& findings) {
+  auto how = translation_of(job.settings);
+  how.streams = &streams;
+  return translate_into(program, job.sinks, connectors, how, findings);
+}
+
 std::optional<translated_job> translate(const planned_job& job,
                                         const graph::connector_registry& connectors,
                                         std::vector<diagnostic>& findings) {
-  translation_settings how;
-  how.time_zone = job.settings.get_text("table.local-time-zone");
-  how.idle_timeout_ms = job.settings.get_duration("table.exec.source.idle-timeout").count();
-  how.drops_null = job.settings.get_text("table.exec.sink.not-null-enforcer") == "DROP";
-  const auto lengths = job.settings.get_text("table.exec.sink.type-length-enforcer");
-  how.lengths = lengths == "ERROR"      ? length_enforcer::error
-                : lengths == "TRIM_PAD" ? length_enforcer::trim_pad
-                                        : length_enforcer::ignore;
-  how.refuses_unsteady =
-      job.settings.get_text("table.optimizer.non-deterministic-update.strategy") == "TRY_RESOLVE";
-  auto out = translate(job.sinks, connectors, how, findings);
+  auto out = translate(job.sinks, connectors, translation_of(job.settings), findings);
   if (out)
     out->program.settings.name = job.name;
   return out;

@@ -6,6 +6,7 @@
 #include "libgraph/sql/parse/parser.hpp"
 #include "libgraph/sql/plan/logical_plan.hpp"
 #include "libgraph/sql/translate/job_translator.hpp"
+#include "libgraph/user_function/native_function.hpp"
 #include "libactors/base/file_system.hpp"
 #include "libactors/base/option.hpp"
 
@@ -57,6 +58,9 @@ public:
 
   /// What is to be said to the one who gave the statements since the last call; no errors.
   std::vector<std::string> take_warnings() { return std::exchange(warnings_, {}); }
+  /// Names the object that functions in C++ lie in whose statement names no library, by the SHA-256
+  /// under which it is loaded.
+  void set_own_library(std::string digest) { own_library_ = std::move(digest); }
 
   const graph::catalog_store& catalog() const { return catalog_; }
   const configuration& settings() const { return settings_; }
@@ -106,6 +110,7 @@ private:
   std::optional<graph::user_function> make_function(const create_function& from);
   std::optional<graph::user_function> make_lua_function(const create_function& from);
   std::optional<graph::user_function> make_native_function(const create_function& from);
+  std::optional<graph::loaded_function> find_native_function(const create_function& from);
   bool read_types(const create_function& from, graph::user_function& into);
   maybe describe_owner(const describe& from);
   maybe alter_owner(const alter& from);
@@ -118,6 +123,7 @@ private:
   std::vector<std::string> warnings_;
   headrace::file_system* files_ = nullptr;
   std::map<std::string, std::string> libraries_; ///< paths by digest
+  std::string own_library_;                      ///< empty: none
   std::vector<diagnostic>* findings_ = nullptr;  ///< of the statement that runs
   source_span at_;                               ///< likewise
 };
@@ -133,6 +139,11 @@ struct planned_script {
   std::vector<std::string> warnings; ///< of the session, not of the jobs
 };
 planned_script plan_script(std::string_view text, sql_session& session);
+
+/// Adds the operators of a planned job to a program, as its settings say; see
+/// sql::translate_into. @returns whether all is well
+bool translate_into(graph::pipeline& program, const planned_job& job, stream_tables& streams,
+                    const graph::connector_registry& connectors, std::vector<diagnostic>& findings);
 
 /// The operators of a planned job, as its settings say. Nothing after an error, which is among the
 /// findings.

@@ -128,6 +128,21 @@ result<loaded_function> load_native_function(file_system& files, const std::stri
   return loaded_function{library->digest(), code};
 }
 
+result<loaded_function> find_native_function(const std::string& digest, const std::string& name) {
+  const auto object = find_shared_object(digest);
+  if (object == nullptr)
+    return error(errc::job_object_unloadable, "no such object is loaded: " + digest);
+  const auto* code = find_in(*object, name);
+  if (code == nullptr)
+    return error(errc::job_object_unloadable,
+                 "the job object has no function " + name +
+                     (object->functions().empty()
+                          ? std::string(": HEADRACE_SCALAR_FUNCTION and "
+                                        "the like make some")
+                          : "; it has " + join_text(object->functions(), ", ")));
+  return loaded_function{digest, code};
+}
+
 std::unique_ptr<user_scalar> make_native_scalar(const user_function& of) {
   return std::make_unique<native_scalar>(of);
 }

@@ -35,6 +35,10 @@ struct loaded_function {
 result<loaded_function> load_native_function(file_system& files, const std::string& path,
                                              const std::string& name);
 
+/// Finds a function of an object that is loaded.
+/// @errors job_object_unloadable  no such object, or no such function in it
+result<loaded_function> find_native_function(const std::string& digest, const std::string& name);
+
 /// Calls of functions of libraries that are loaded by then: the definition is not looked into
 /// before the first call, as those who only check a job do not have the library.
 std::unique_ptr<user_scalar> make_native_scalar(const user_function& of);

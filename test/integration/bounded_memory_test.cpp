@@ -1,16 +1,9 @@
-#include "test/support/seed.hpp"
-#include "test/support/testing_file_system.hpp"
-#include "apps/cluster/mini_cluster.hpp"
-#include "libscheduler/client/job_client.hpp"
+#include "test/integration/testing_mini_cluster.hpp"
 #include "libgraph/api/headrace.hpp"
-#include "libgraph/api/job_object.hpp"
 #include "libgraph/connector/sink.hpp"
-#include "libactors/base/random.hpp"
-#include "libactors/rpc/node.hpp"
 
 #include <doctest/doctest.h>
 
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -62,71 +55,6 @@ private:
   std::shared_ptr<std::uint64_t> rows_;
 };
 
-/// Gives the code of each job by the hash of its graph.
-class testing_loader final : public graph::job_code_loader {
-public:
-  void add(const std::string& graph_hash, std::shared_ptr<const graph::job_code> code) {
-    codes_[graph_hash] = std::move(code);
-  }
-  result<std::shared_ptr<const graph::job_code>> load(const std::string&,
-                                                      const std::vector<std::string>&,
-                                                      const std::string& graph_hash) override {
-    const auto at = codes_.find(graph_hash);
-    if (at == codes_.end())
-      return error(errc::graph_mismatch, "no such job");
-    return at->second;
-  }
-
-private:
-  std::map<std::string, std::shared_ptr<const graph::job_code>> codes_;
-};
-
-/// A deterministic cluster of one task executor.
-struct limited_cluster {
-  explicit limited_cluster(const std::string& memory, std::int32_t slots = 1)
-      : node(actors::make_deterministic_node(seed(), {})) {
-    cluster::mini_cluster_options options;
-    REQUIRE(options.settings.set("taskmanager.memory.managed.size", memory));
-    options.slots = slots;
-    options.directory = "/cluster";
-    cluster = std::make_unique<cluster::mini_cluster>(*node, files, loader, std::move(options));
-    REQUIRE(cluster->start());
-    client = std::make_unique<scheduler::job_client>(*node, cluster->dispatcher(),
-                                                     cluster->blob_server());
-  }
-  ~limited_cluster() { node->shut_down(); }
-
-  job_id submit(api::environment& env) {
-    auto job = api::build_job(env, 1);
-    REQUIRE(job);
-    job->graph.id = node->environment().random.next_id<job_id>();
-    loader.add(job->graph.hash, job->code);
-    REQUIRE(client->submit(job->graph));
-    return job->graph.id;
-  }
-
-  /// Runs until the job has ended.
-  scheduler::job_status end_of(const job_id& job) {
-    for (int round = 0; round < 1'000'000; ++round) {
-      for (int i = 0; i < 200; ++i)
-        if (!node->run_once() && !node->advance_to_next_timer())
-          break;
-      auto status = client->status(job);
-      REQUIRE(status);
-      if (scheduler::is_terminal(status->state))
-        return *std::move(status);
-    }
-    FAIL("the job did not end within its steps");
-    return {};
-  }
-
-  testing_file_system files;
-  testing_loader loader;
-  std::unique_ptr<actors::deterministic_node> node;
-  std::unique_ptr<cluster::mini_cluster> cluster;
-  std::unique_ptr<scheduler::job_client> client;
-};
-
 api::sink_of<numbered> counting(const std::shared_ptr<std::uint64_t>& rows) {
   return {"counting", {}, [rows] { return std::make_unique<counting_sink>(rows); }};
 }
@@ -162,7 +90,7 @@ TEST_CASE("a window of a million keys fires in pieces") {
   constexpr std::uint64_t keys = 1'000'000;
   const auto rows = std::make_shared<std::uint64_t>(0);
   // Slots and rows of the state take 33 bytes a key; all results at once would take 24 more.
-  limited_cluster run("40mb");
+  testing_mini_cluster run("40mb");
   api::environment env;
   env.set_restart_strategy(api::restart::none());
   env.from_source(count_to(keys))
@@ -181,7 +109,7 @@ TEST_CASE("a window function's rows of many keys are taken as they are wanted") 
   constexpr std::uint64_t keys = 2'000; // fire together, 32 MB of rows
   constexpr std::int64_t rows_a_key = 1'000;
   const auto rows = std::make_shared<std::uint64_t>(0);
-  limited_cluster run("16mb");
+  testing_mini_cluster run("16mb");
   api::environment env;
   env.set_restart_strategy(api::restart::none());
   env.from_source(count_to(keys))
@@ -204,7 +132,7 @@ TEST_CASE("a window function's rows of many keys are taken as they are wanted") 
 TEST_CASE("a coroutine's outputs of one row are taken as they are wanted") {
   constexpr std::int64_t outputs = 10'000'000; // 160 MB of rows
   const auto rows = std::make_shared<std::uint64_t>(0);
-  limited_cluster run("16mb");
+  testing_mini_cluster run("16mb");
   api::environment env;
   env.set_restart_strategy(api::restart::none());
   env.from_source(api::collection_source<numbered>({{7, outputs}}))
@@ -218,7 +146,7 @@ TEST_CASE("a coroutine's outputs of one row are taken as they are wanted") {
 }
 
 TEST_CASE("a job over its slot's memory fails by name, and another one goes on") {
-  limited_cluster run("16mb", 2);
+  testing_mini_cluster run("16mb", 2);
   const auto rows = std::make_shared<std::uint64_t>(0);
   api::environment greedy;
   greedy.set_restart_strategy(api::restart::none());

@@ -187,4 +187,13 @@ std::optional<translated_job> translate(const std::vector<plan_node>& sinks,
   return job_translator(connectors, settings, findings).translate(sinks);
 }
 
+bool translate_into(graph::pipeline& program, const std::vector<plan_node>& sinks,
+                    const graph::connector_registry& connectors,
+                    const translation_settings& settings, std::vector<diagnostic>& findings) {
+  auto out = job_translator(connectors, settings, findings, program).translate(sinks);
+  if (out)
+    program = std::move(out->program);
+  return out.has_value();
+}
+
 } // namespace headrace::sql

@@ -2,6 +2,7 @@
 
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/sql/plan/logical_plan.hpp"
+#include "libgraph/sql/translate/stream_tables.hpp"
 #include "libgraph/transformation/pipeline.hpp"
 
 #include <cstdint>
@@ -38,6 +39,7 @@ struct translation_settings {
   bool drops_null = false; ///< rows with NULL for a column that is NOT NULL; else they fail the job
   length_enforcer lengths = length_enforcer::ignore;
   bool refuses_unsteady = false; ///< else rows that are taken back may differ, which is warned of
+  stream_tables* streams = nullptr; ///< of the program around; null: there is none
 };
 
 /// Makes the operators of optimized plans, one job of all. What is equal in several is computed
@@ -46,5 +48,11 @@ std::optional<translated_job> translate(const std::vector<plan_node>& sinks,
                                         const graph::connector_registry& connectors,
                                         const translation_settings& settings,
                                         std::vector<diagnostic>& findings);
+
+/// The same behind what the program has already: `settings.streams` are operators of it.
+/// @returns whether all is well; else nothing is added
+bool translate_into(graph::pipeline& program, const std::vector<plan_node>& sinks,
+                    const graph::connector_registry& connectors,
+                    const translation_settings& settings, std::vector<diagnostic>& findings);
 
 } // namespace headrace::sql

@@ -27,7 +27,42 @@ maybe_index job_translator::make(const sink_node& /*node*/, const plan_node& pla
 
 bool job_translator::add_sink(const plan_node& plan) {
   const auto& sink = std::get<sink_node>(plan.node);
-  return sink.table ? add_table_sink(sink, plan) : add_shown(plan);
+  if (!sink.table)
+    return add_shown(plan);
+  const auto name = sink.options.find("connector");
+  const bool is_stream = settings_.streams != nullptr && name != sink.options.end() &&
+                         name->second == stream_tables::connector;
+  return is_stream ? add_stream_result(sink, plan) : add_table_sink(sink, plan);
+}
+
+bool job_translator::check_inserts_only(const sink_node& sink, const plan_node& plan,
+                                        const std::string& instead) {
+  const auto* updating = find_updating(plan.inputs[0]);
+  if (updating == nullptr)
+    return true;
+  fail(diagnostic_kind::invalid,
+       "table " + sink.table->object + " takes inserts only, and rows of the query are updated; " +
+           instead,
+       updating->at);
+  return false;
+}
+
+/// The rows go on as those of an operator.
+bool job_translator::add_stream_result(const sink_node& sink, const plan_node& plan) {
+  const auto label = sink.options.find("stream");
+  const auto found = label == sink.options.end() ? settings_.streams->sinks.end()
+                                                 : settings_.streams->sinks.find(label->second);
+  if (found == settings_.streams->sinks.end()) {
+    fail(diagnostic_kind::invalid, "table " + sink.table->object + " is no stream to write",
+         plan.at);
+    return false;
+  }
+  if (!found->second && !check_inserts_only(sink, plan, "take its changes: to_changelog_stream"))
+    return false;
+  const auto below = visit(plan.inputs[0]);
+  if (below)
+    settings_.streams->results[label->second] = *below;
+  return below.has_value();
 }
 
 bool job_translator::add_table_sink(const sink_node& sink, const plan_node& plan) {
@@ -42,16 +77,11 @@ bool job_translator::add_table_sink(const sink_node& sink, const plan_node& plan
   const auto below = visit(plan.inputs[0], !made || (*made)->takes_update_before());
   if (!made || !below)
     return false;
-  const auto* updating = find_updating(plan.inputs[0]);
   const auto* able = dynamic_cast<const graph::changelog_sink*>(made->get());
-  if (updating != nullptr && (able == nullptr || !able->takes_changes())) {
-    fail(diagnostic_kind::invalid,
-         "table " + sink.table->object +
-             " takes inserts only, and rows of the query are updated; write to 'changelog-json', "
-             "'print' or another that takes updates",
-         updating->at);
+  if ((able == nullptr || !able->takes_changes()) &&
+      !check_inserts_only(sink, plan,
+                          "write to 'changelog-json', 'print' or another that takes updates"))
     return false;
-  }
   if (!has_end_ && sink.options.contains("sink.overwrite")) {
     fail(diagnostic_kind::unsupported, "INSERT OVERWRITE needs input that ends", plan.at);
     return false;

@@ -46,9 +46,29 @@ graph::expression narrowed(graph::expression whole, const logical_type& wanted) 
 
 } // namespace
 
-maybe_index job_translator::make(const scan_node& node, const plan_node& plan) {
-  return add_source(node, plan, {});
+bool job_translator::is_stream(const scan_node& node) const {
+  const auto name = node.options.find("connector");
+  return settings_.streams != nullptr && name != node.options.end() &&
+         name->second == stream_tables::connector;
 }
+
+maybe_index job_translator::make(const scan_node& node, const plan_node& plan) {
+  return is_stream(node) ? add_stream(node, plan) : add_source(node, plan, {});
+}
+
+maybe_index job_translator::add_stream(const scan_node& node, const plan_node& plan) {
+  const auto label = node.options.find("stream");
+  const auto found = label == node.options.end() ? settings_.streams->sources.end()
+                                                 : settings_.streams->sources.find(label->second);
+  if (found == settings_.streams->sources.end())
+    return fail(diagnostic_kind::invalid, "table " + node.table.object + " is no stream to read",
+                plan.at);
+  has_end_ = false; // it is not known
+  if (produced_of(node, plan) == node.record)
+    return found->second;
+  return choose_fields(found->second, node, plan);
+}
+
 maybe_index job_translator::add_source(const scan_node& node, const plan_node& plan,
                                        const graph::watermark_spec& watermarks) {
   graph::source_spec spec;
@@ -73,12 +93,18 @@ maybe_index job_translator::add_source(const scan_node& node, const plan_node& p
   if (spec.watermarks.time_column >= 0)
     spec.watermarks.time_column = static_cast<std::int32_t>(
         node.fields[static_cast<std::size_t>(spec.watermarks.time_column)]);
-  const auto source = add(node.table.object, std::move(spec), {}, type);
+  return choose_fields(add(node.table.object, std::move(spec), {}, type), node, plan);
+}
+
+std::int32_t job_translator::choose_fields(std::int32_t input, const scan_node& node,
+                                           const plan_node& plan) {
+  const auto& type = node.record;
+  const auto produced = produced_of(node, plan);
   bool is_choice = true;
   for (std::size_t i = 0; i < node.fields.size(); ++i)
     is_choice &= produced.child(i) == type.child(node.fields[i]);
   if (is_choice)
-    return add("project", graph::project_spec{numbers(node.fields)}, {source}, produced);
+    return add("project", graph::project_spec{numbers(node.fields)}, {input}, produced);
   graph::calc_spec choice;
   choice.time_zone = settings_.time_zone;
   for (std::size_t i = 0; i < node.fields.size(); ++i) {
@@ -86,7 +112,7 @@ maybe_index job_translator::add_source(const scan_node& node, const plan_node& p
         graph::make_column(static_cast<std::uint32_t>(node.fields[i]), type.child(node.fields[i]));
     choice.outputs.push_back(narrowed(std::move(whole), produced.child(i)));
   }
-  return add("project", std::move(choice), {source}, produced);
+  return add("project", std::move(choice), {input}, produced);
 }
 
 maybe_index job_translator::make(const values_node& node, const plan_node& plan) {
@@ -129,7 +155,15 @@ maybe_index job_translator::make(const watermark_node& node, const plan_node& pl
   spec.idle_timeout_ms = settings_.idle_timeout_ms;
   spec.time_column = static_cast<std::int32_t>(node.column);
   const auto& input = plan.inputs[0];
-  if (const auto* scan = std::get_if<scan_node>(&input.node)) {
+  const auto* below_calcs = &input;
+  while (std::holds_alternative<calc_node>(below_calcs->node))
+    below_calcs = &below_calcs->inputs[0];
+  if (const auto* scan = std::get_if<scan_node>(&below_calcs->node);
+      scan != nullptr && is_stream(*scan)) {
+    const auto watermarks = scan->options.find("watermarks");
+    if (watermarks != scan->options.end() && watermarks->second == stream_tables::given)
+      return visit(input); // they come with the rows
+  } else if (scan != nullptr && below_calcs == &input) {
     // The reader knows which of its splits are idle.
     return add_source(*scan, input, spec);
   }

@@ -28,9 +28,12 @@ graph::connector_spec connector_of(const graph::object_options& options);
 /// Makes the operators of one job, from the sinks down; see `translate`. Of one call.
 class job_translator {
 public:
+  /// @param program  what the operators come behind
   job_translator(const graph::connector_registry& connectors, const translation_settings& settings,
-                 std::vector<diagnostic>& findings)
-      : connectors_(connectors), settings_(settings), findings_(findings) {}
+                 std::vector<diagnostic>& findings, graph::pipeline program = {})
+      : connectors_(connectors), settings_(settings), findings_(findings) {
+    out_.program = std::move(program);
+  }
 
   std::optional<translated_job> translate(const std::vector<plan_node>& sinks);
 
@@ -62,6 +65,11 @@ private:
   maybe_index make(const late_node& node, const plan_node& plan);
   maybe_index add_source(const scan_node& node, const plan_node& plan,
                          const graph::watermark_spec& watermarks);
+  /// Whether the rows are those of an operator of the program around.
+  bool is_stream(const scan_node& node) const;
+  maybe_index add_stream(const scan_node& node, const plan_node& plan);
+  /// The fields that are read, of rows with all of them.
+  std::int32_t choose_fields(std::int32_t input, const scan_node& node, const plan_node& plan);
   std::optional<graph::column_ptr> value_of(const bound_expression& from);
 
   // --- rows (translate_calc.cpp, translate_set.cpp)
@@ -138,6 +146,9 @@ private:
   /// Whether all tables that it reads end. One that cannot be made is told when it is added.
   bool ends(const plan_node& plan) const;
   /// ORDER BY and LIMIT of the whole query are left to the one who shows the rows, if they end.
+  bool add_stream_result(const sink_node& sink, const plan_node& plan);
+  bool check_inserts_only(const sink_node& sink, const plan_node& plan, const std::string& instead);
+  /// ORDER BY and LIMIT of the whole query are left to the one who shows the rows.
   bool add_shown(const plan_node& plan);
 
   const graph::connector_registry& connectors_;
