@@ -67,7 +67,7 @@ status collected_rows::take_new(scheduler::job_client& from) {
         break;
     }
   }
-  return {};
+  return sinks_.empty() ? status() : take_({});
 }
 
 status collected_rows::take_rest(scheduler::job_client& from) {

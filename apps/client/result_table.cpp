@@ -109,7 +109,11 @@ void result_table::take(const graph::record_batch& rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto row = rows.row_at(i);
     const auto kind = kinds == nullptr ? graph::row_kind::insert : kinds[row];
-    if (kind == graph::row_kind::insert || kind == graph::row_kind::update_after)
+    const bool is_update = kind == graph::row_kind::update_before && i + 1 < rows.size() &&
+                           kinds[rows.row_at(i + 1)] == graph::row_kind::update_after;
+    if (is_update)
+      replace(rows, ++i);
+    else if (kind == graph::row_kind::insert || kind == graph::row_kind::update_after)
       add({number, row});
     else
       remove(rows, i);
@@ -155,14 +159,15 @@ void result_table::begin_index() {
     index_.emplace(key_of(live_[i]), i);
 }
 
-void result_table::remove(const graph::record_batch& rows, std::size_t index) {
+std::optional<std::size_t> result_table::take_back(const graph::record_batch& rows,
+                                                   std::size_t index) {
   if (!is_indexed_)
     begin_index();
   const place where{static_cast<std::uint32_t>(batches_.size() - 1), rows.row_at(index)};
   const auto [first, behind] = index_.equal_range(key_of(where));
   if (first == behind) {
     ++unmatched_;
-    return;
+    return std::nullopt;
   }
   // Of a key the very row, where it is there: a new one may have come before the old one goes.
   auto found = first;
@@ -173,6 +178,25 @@ void result_table::remove(const graph::record_batch& rows, std::size_t index) {
   }
   const auto at = found->second;
   index_.erase(found);
+  return at;
+}
+
+void result_table::replace(const graph::record_batch& rows, std::size_t index) {
+  const place where{static_cast<std::uint32_t>(batches_.size() - 1), rows.row_at(index)};
+  const auto at = take_back(rows, index - 1);
+  if (!at) {
+    add(where);
+    return;
+  }
+  live_[*at] = where;
+  index_.emplace(key_of(where), *at);
+}
+
+void result_table::remove(const graph::record_batch& rows, std::size_t index) {
+  const auto taken = take_back(rows, index);
+  if (!taken)
+    return;
+  const auto at = *taken;
   const auto last = live_.size() - 1;
   if (at != last) {
     // The last one takes its place.
@@ -223,8 +247,15 @@ std::vector<result_table::place> result_table::ordered() const {
   return out;
 }
 
-graph::record_batch result_table::rows() const {
-  const auto places = ordered();
+std::size_t result_table::shown_size() const {
+  const auto left = live_.size() - std::min(live_.size(), static_cast<std::size_t>(shown_.offset));
+  return shown_.limit ? std::min(left, static_cast<std::size_t>(*shown_.limit)) : left;
+}
+
+graph::record_batch result_table::rows(std::size_t rows_max) const {
+  auto places = ordered();
+  if (places.size() > rows_max)
+    places.resize(rows_max);
   if (places.empty())
     return {};
   graph::batch_builder chosen(batches_.front().type());
@@ -246,8 +277,8 @@ graph::record_batch result_table::rows() const {
           places.size(), std::move(columns)};
 }
 
-result<std::vector<text_row>> result_table::texts() const {
-  const auto shown = rows();
+result<std::vector<text_row>> result_table::texts(std::size_t rows_max) const {
+  const auto shown = rows(rows_max);
   std::vector<text_row> out(shown.size());
   for (std::size_t column = 0; column < shown.column_count(); ++column) {
     HEADRACE_TRY(const auto texts, texts_of(shown, column, time_zone_));

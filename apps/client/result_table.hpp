@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -36,9 +37,13 @@ public:
   std::size_t size() const { return live_.size(); }
   const std::vector<std::string>& names() const { return shown_.names; }
   /// The rows, ordered and cut, with the names that are shown; without columns when there are none.
-  graph::record_batch rows() const;
+  graph::record_batch rows(std::size_t rows_max = std::numeric_limits<std::size_t>::max()) const;
+  /// Rows that are shown, behind OFFSET and LIMIT.
+  std::size_t shown_size() const;
   /// The rows as texts, as CAST(… AS STRING) makes them; nothing is NULL. @errors those of the cast
-  result<std::vector<text_row>> texts() const;
+  /// @param rows_max  the first of them
+  result<std::vector<text_row>>
+  texts(std::size_t rows_max = std::numeric_limits<std::size_t>::max()) const;
 
 private:
   /// A row of one of `batches_`.
@@ -46,7 +51,11 @@ private:
     std::uint32_t batch = 0;
     std::uint32_t row = 0;
   };
+  /// Takes a row out of the index. @returns where it stands in `live_`; nothing: it was not there
+  std::optional<std::size_t> take_back(const graph::record_batch& rows, std::size_t index);
   void remove(const graph::record_batch& rows, std::size_t index);
+  /// A row takes the place of the one before it, which it updates.
+  void replace(const graph::record_batch& rows, std::size_t index);
   void add(const place& where);
   void begin_index();
   void compact();

@@ -38,6 +38,45 @@ status print_table(const result_table& table, const std::string& format,
                                : rows_as_table(table.names(), rows));
 }
 
+void warn_of_unmatched(const result_table& table) {
+  if (table.unmatched() > 0)
+    std::fprintf(stderr, "headrace: warning: rows taken back that were not there: %zu\n",
+                 table.unmatched());
+}
+
+/// Draws the table as it changes. In the end it stands there whole, or, of a job that never ends,
+/// as it was last.
+result<bool> run_drawn(sql_job& job, const collected_rows::printer& print,
+                       const live_screen& screen,
+                       const std::function<result<bool>(collected_rows::taker)>& run) {
+  result_table table(*job.shown, job.time_zone);
+  live_table drawn;
+  drawing_pace pace;
+  bool has_changed = false;
+  const auto draw = [&]() -> status {
+    const auto begun_us = screen.time.now_us();
+    const auto size = screen.size();
+    HEADRACE_TRY(const auto rows, table.texts(live_table::rows_max(size)));
+    has_changed = false;
+    HEADRACE_CHECK(print(drawn.draw(table.names(), rows, table.shown_size() - rows.size(), size)));
+    pace.drawn(begun_us, screen.time.now_us());
+    return {};
+  };
+  HEADRACE_TRY(const auto has_finished, run([&](const graph::record_batch& taken) -> status {
+                 table.take(taken);
+                 has_changed |= !taken.is_empty();
+                 return has_changed && pace.is_due(screen.time.now_us()) ? draw() : status();
+               }));
+  if (has_finished) {
+    HEADRACE_CHECK(print(drawn.clear()));
+    HEADRACE_CHECK(print_table(table, "table", print));
+  } else if (has_changed) {
+    HEADRACE_CHECK(draw());
+  }
+  warn_of_unmatched(table);
+  return has_finished;
+}
+
 } // namespace
 
 result<sql_job> make_sql_job(const sql::planned_job& planned, sql::translated_job made,
@@ -70,8 +109,10 @@ status print_words(const sql::text_table& words, const std::string& format,
 }
 
 result<bool> run_query(sql_job& job, const std::string& format,
-                       const collected_rows::printer& print,
+                       const collected_rows::printer& print, const live_screen* screen,
                        const std::function<result<bool>(collected_rows::taker)>& run) {
+  if (screen != nullptr && format == "table")
+    return run_drawn(job, print, *screen, run);
   if (!job.is_bounded && format == "json")
     return run([&](const graph::record_batch& taken) -> status {
       HEADRACE_TRY(const auto lines, as_json(taken, true));
@@ -84,9 +125,7 @@ result<bool> run_query(sql_job& job, const std::string& format,
                  table.take(taken);
                  return {};
                }));
-  if (table.unmatched() > 0)
-    std::fprintf(stderr, "headrace: warning: rows taken back that were not there: %zu\n",
-                 table.unmatched());
+  warn_of_unmatched(table);
   if (has_finished)
     HEADRACE_CHECK(print_table(table, format, print));
   return has_finished;

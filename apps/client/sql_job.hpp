@@ -2,9 +2,11 @@
 
 #include "apps/client/collected_rows.hpp"
 #include "apps/client/job_files.hpp"
+#include "apps/client/live_table.hpp"
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/job_graph/job_graph.hpp"
 #include "libgraph/sql/sql_session.hpp"
+#include "libactors/base/clock.hpp"
 #include "libactors/base/result.hpp"
 
 #include <cstdint>
@@ -37,12 +39,19 @@ result<sql_job> make_sql_job(const sql::planned_job& planned, sql::translated_jo
 status print_words(const sql::text_table& words, const std::string& format,
                    const collected_rows::printer& print);
 
+/// A terminal that a table is drawn on while it changes.
+struct live_screen {
+  std::function<terminal_size()> size;
+  const clock& time;
+};
+
 /// Runs a job and shows its rows: as a table when it has ended, or as changes, as they come, where
 /// it never ends or `format` ("table", "csv", "json", "changelog") says so.
+/// @param screen  what `print` writes to, when tables are drawn as they change; null: they are not
 /// @param run  runs the job, gives its rows to the taker, and tells whether it finished
 /// @returns what `run` does
 result<bool> run_query(sql_job& job, const std::string& format,
-                       const collected_rows::printer& print,
+                       const collected_rows::printer& print, const live_screen* screen,
                        const std::function<result<bool>(collected_rows::taker)>& run);
 
 } // namespace headrace::client

@@ -68,10 +68,10 @@ log_level level_of(const configuration& settings) {
 /// Waits for the job's end, telling of it meanwhile.
 class follower {
 public:
-  follower(job_access& access, const graph::job_graph& job, const run_options& options,
+  follower(job_access& access, const graph::job_graph& job, bool tells_progress,
            client::collected_rows::taker take)
       : access_(access), job_(job.id), rows_(job, std::move(take)),
-        shown_(options.quiet                ? progress::style::none
+        shown_(!tells_progress              ? progress::style::none
                : isatty(STDERR_FILENO) != 0 ? progress::style::live
                                             : progress::style::lines) {}
 
@@ -250,14 +250,16 @@ result<std::unique_ptr<job_runner>> job_runner::start(file_system& files,
 }
 
 result<int> job_runner::run(graph::job_graph& job, const std::vector<client::job_file>& code,
-                            client::collected_rows::taker take) {
+                            client::collected_rows::taker take, bool tells_progress) {
   job.id = make_system_random()->next_id<job_id>();
   HEADRACE_CHECK(submit(access(), files_, job, code));
   if (options_.is_detached) {
     std::printf(options_.is_json ? "{\"id\":\"%s\"}\n" : "%s\n", to_string(job.id).c_str());
     return static_cast<int>(finished);
   }
-  HEADRACE_TRY(const auto ended, follower(access(), job, options_, std::move(take)).follow());
+  HEADRACE_TRY(
+      const auto ended,
+      follower(access(), job, tells_progress && !options_.quiet, std::move(take)).follow());
   if (options_.is_json)
     std::fputs(client::job_as_json(ended).c_str(), stdout);
   if (ended.state != scheduler::job_state::finished && !options_.quiet &&

@@ -31,9 +31,10 @@ public:
   /// Submits the job, gives it an id, and follows it to its end unless that is not wanted.
   /// @param code  what the job's code lies in, the job object first
   /// @param take  gets the rows that the job collects
+  /// @param tells_progress  unless the options say that nothing is told
   /// @returns an exit code. @errors what the job failed with
   result<int> run(graph::job_graph& job, const std::vector<client::job_file>& code,
-                  client::collected_rows::taker take);
+                  client::collected_rows::taker take, bool tells_progress = true);
   /// Whether a signal asked for the end.
   static bool is_interrupted();
 

@@ -7,11 +7,14 @@
 #include "libtask/connector/registration.hpp"
 #include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/sql_session.hpp"
+#include "libactors/base/clock.hpp"
 #include "libactors/base/path.hpp"
 
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <sys/ioctl.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -55,13 +58,27 @@ private:
   std::shared_ptr<writable_file> file_;
 };
 
+client::terminal_size size_of_terminal() {
+  client::terminal_size out;
+  winsize told{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &told) == 0 && told.ws_row > 0 && told.ws_col > 0)
+    out = {told.ws_row, told.ws_col};
+  return out;
+}
+
 /// Runs a query and shows its rows. @returns an exit code
 result<int> run_query(job_runner& runner, sql_job& job, const run_options& options,
                       const printer& print) {
   int code = finished;
+  const system_clock time;
+  const client::live_screen screen{size_of_terminal, time};
+  const bool is_drawn = options.output.empty() && isatty(STDOUT_FILENO) != 0;
   HEADRACE_CHECK(client::run_query(
-      job, options.format, print, [&](client::collected_rows::taker take) -> result<bool> {
-        HEADRACE_TRY(code, runner.run(job.graph, job.files, std::move(take)));
+      job, options.format, print, is_drawn ? &screen : nullptr,
+      [&](client::collected_rows::taker take) -> result<bool> {
+        // A line of progress would move the cursor.
+        const bool tells = !is_drawn || options.format != "table" || isatty(STDERR_FILENO) == 0;
+        HEADRACE_TRY(code, runner.run(job.graph, job.files, std::move(take), tells));
         return code == finished;
       }));
   return code;

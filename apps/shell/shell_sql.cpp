@@ -189,7 +189,7 @@ status shell_sql::show_rows(client::sql_job& job) {
       return error(errc::job_failed, "job failed: " + to_string(id), ended->failure);
     return ended->state == scheduler::job_state::finished;
   };
-  HEADRACE_CHECK(client::run_query(job, "table", print_, run));
+  HEADRACE_CHECK(client::run_query(job, "table", print_, nullptr, run));
   return {};
 }
 

@@ -2,6 +2,7 @@
 """Runs headrace as a user does, with streams that are closed, full or not read, and mistyped words."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
@@ -16,6 +17,32 @@ PATIENCE_S = 100
 def run(*words, **streams):
     streams.setdefault("stdout", subprocess.PIPE)
     return subprocess.run([HEADRACE, *words], stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S, **streams)
+
+
+class Terminal(unittest.TestCase):
+    def test_a_query_is_drawn_on_a_terminal_and_stands_there_in_the_end(self):
+        with tempfile.TemporaryDirectory() as directory:
+            script = directory + "/script.sql"
+            with open(script, "w") as text:
+                text.write(
+                    "SELECT k, COUNT(*) AS n FROM (VALUES ('a'), ('b'), ('a')) AS t (k) GROUP BY k ORDER BY k;"
+                )
+            terminal, inside = pty.openpty()
+            child = subprocess.Popen([HEADRACE, "run", script, "-p", "1"], stdout=inside, stderr=inside)
+            os.close(inside)
+            said = b""
+            while True:
+                try:
+                    more = os.read(terminal, 4096)
+                except OSError:  # the other end is closed
+                    more = b""
+                if not more:
+                    break
+                said += more
+            os.close(terminal)
+            self.assertEqual(child.wait(PATIENCE_S), 0, said)
+        self.assertTrue(said.endswith(b"k  n\r\na  2\r\nb  1\r\n"), said)
+        self.assertNotIn(b"running", said)
 
 
 class Streams(unittest.TestCase):
