@@ -19,7 +19,7 @@ constexpr std::string_view refused_words =
     "job cannot go on from where the last job manager left it";
 
 /// Magic, checksum of what follows, id, directory.
-byte_string to_file(const checkpoint_record& record) {
+byte_string to_file(const recorded_checkpoint& record) {
   byte_string body;
   byte_writer(body).put(record.id);
   body.append(record.directory);
@@ -29,7 +29,7 @@ byte_string to_file(const checkpoint_record& record) {
   return out;
 }
 
-result<checkpoint_record> from_file(byte_view file) {
+result<recorded_checkpoint> from_file(byte_view file) {
   if (!file.starts_with(magic))
     return error(errc::storage_failed, "record is none");
   file.remove_prefix(magic.size());
@@ -39,14 +39,14 @@ result<checkpoint_record> from_file(byte_view file) {
   if (checksum != state::checksum_of(file))
     return error(errc::storage_failed, "checksum does not fit");
   byte_reader body(file);
-  checkpoint_record out;
+  recorded_checkpoint out;
   HEADRACE_TRY(out.id, body.get<checkpoint_id>());
   file.remove_prefix(sizeof(out.id));
   out.directory = file;
   return out;
 }
 
-error lost(const state::checkpoint_storage& storage, const checkpoint_record& recorded,
+error lost(const state::checkpoint_storage& storage, const recorded_checkpoint& recorded,
            const error& why) {
   const auto directory = storage.directory(recorded.id);
   return {why.code,
@@ -63,16 +63,16 @@ std::string checkpoint_records::path_of(const job_id& job) const {
   return directory_ + "/" + to_string(job) + ".checkpoint";
 }
 
-status checkpoint_records::put(const job_id& job, const checkpoint_record& newest) const {
+status checkpoint_records::put(const job_id& job, const recorded_checkpoint& newest) const {
   return files_->write_atomically(path_of(job), to_file(newest));
 }
 
-result<std::optional<checkpoint_record>> checkpoint_records::get(const job_id& job) const {
+result<std::optional<recorded_checkpoint>> checkpoint_records::get(const job_id& job) const {
   const auto path = path_of(job);
   const auto stored = files_->read_all(path, record_bytes_max);
   if (!stored && stored.error().has(errc::file_not_found))
-    return std::optional<checkpoint_record>();
-  auto record = stored ? from_file(*stored) : result<checkpoint_record>(stored.error());
+    return std::optional<recorded_checkpoint>();
+  auto record = stored ? from_file(*stored) : result<recorded_checkpoint>(stored.error());
   if (!record)
     return error(
         errc::storage_failed,
@@ -117,10 +117,10 @@ bool is_refused_recovery(const error& failure) {
 result<recovered_checkpoints> recover_checkpoints(state::checkpoint_storage& storage,
                                                   const checkpoint_records* records,
                                                   const job_id& job) {
-  checkpoint_record recorded;
+  recorded_checkpoint recorded;
   if (records != nullptr) {
     HEADRACE_TRY(auto found, records->get(job));
-    recorded = found.value_or(checkpoint_record{});
+    recorded = found.value_or(recorded_checkpoint{});
   }
   recovered_checkpoints out;
   auto ids = storage.list();

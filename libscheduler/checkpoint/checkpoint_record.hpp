@@ -13,10 +13,10 @@
 namespace headrace::scheduler {
 
 /// Which checkpoint sinks may have committed behind.
-struct checkpoint_record {
+struct recorded_checkpoint {
   checkpoint_id id = 0;
   std::string directory; ///< where it lay then
-  friend bool operator==(const checkpoint_record&, const checkpoint_record&) = default;
+  friend bool operator==(const recorded_checkpoint&, const recorded_checkpoint&) = default;
 };
 
 /// Keeps the newest completed checkpoint of each job that a later job manager may run on, in a
@@ -29,10 +29,10 @@ public:
       : files_(&files), directory_(std::move(directory)) {}
 
   /// Returns when it is lasting. After an error either record may be the lasting one.
-  status put(const job_id& job, const checkpoint_record& newest) const;
+  status put(const job_id& job, const recorded_checkpoint& newest) const;
   /// Nothing when the job has none.
   /// @errors storage_failed  it cannot be read, or is not what was written
-  result<std::optional<checkpoint_record>> get(const job_id& job) const;
+  result<std::optional<recorded_checkpoint>> get(const job_id& job) const;
   /// Removing what is not there succeeds.
   status remove(const job_id& job) const;
 

@@ -74,6 +74,8 @@ def settings_of(options):
         "restart-strategy.exponential-delay.max-backoff": "500 ms",
         "cluster.services.shutdown-timeout": "5 s",
         "log.level": "debug",
+        # One that is looked into has to be there until then.
+        "execution.checkpointing.num-retained": 100 if options.kind in DRAINED else 1,
     }
 
 
