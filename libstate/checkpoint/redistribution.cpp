@@ -44,24 +44,30 @@ void assign_in_flight(const operator_state& stored, std::vector<operator_subtask
   }
 }
 
-/// Deals the lists of one kind of operator state out.
+/// Deals the lists of one kind of operator state out. At the same parallelism all but unions stay
+/// with their subtasks: where only some of them start again, what others hold is not dealt.
 class list_dealer {
 public:
   list_dealer(std::vector<operator_subtask_state>& to,
-              std::vector<operator_state_handle> operator_subtask_state::*which)
-      : to_(&to), which_(which) {}
+              std::vector<operator_state_handle> operator_subtask_state::*which, bool is_same)
+      : to_(&to), which_(which), is_same_(is_same) {}
 
   void deal(const operator_state& stored) {
     for (const auto& [from, state] : stored.subtasks) {
       for (const auto& handle : state.*which_) {
         for (const auto& list : handle.lists)
-          deal_list(handle, list);
+          deal_list(from, handle, list);
       }
     }
   }
 
 private:
-  void deal_list(const operator_state_handle& handle, const operator_state_handle::list& list) {
+  void deal_list(std::int32_t from, const operator_state_handle& handle,
+                 const operator_state_handle::list& list) {
+    if (is_same_ && list.how != mode::union_) {
+      list_in((*to_)[static_cast<std::size_t>(from)], handle, list);
+      return;
+    }
     if (list.how == mode::broadcast && !broadcast_seen_.insert(list.name).second)
       return; // each subtask had the same: one copy is enough
     if (list.how == mode::broadcast || list.how == mode::union_) {
@@ -94,14 +100,15 @@ private:
 
   std::vector<operator_subtask_state>* to_;
   std::vector<operator_state_handle> operator_subtask_state::*which_;
+  bool is_same_;
   std::map<std::string, std::size_t> next_;
   std::set<std::string> broadcast_seen_;
 };
 
-bool has_union_or_broadcast(const std::vector<operator_state_handle>& handles) {
+bool has_union(const std::vector<operator_state_handle>& handles) {
   for (const auto& handle : handles) {
     for (const auto& list : handle.lists) {
-      if (list.how != mode::split)
+      if (list.how == mode::union_)
         return true;
     }
   }
@@ -111,7 +118,7 @@ bool has_union_or_broadcast(const std::vector<operator_state_handle>& handles) {
 /// At the same parallelism each subtask restores just what it stored, unions excepted.
 bool can_stay(const operator_state& stored) {
   for (const auto& [subtask, state] : stored.subtasks) {
-    if (has_union_or_broadcast(state.managed) || has_union_or_broadcast(state.raw_operator))
+    if (has_union(state.managed) || has_union(state.raw_operator))
       return false;
   }
   return true;
@@ -161,8 +168,8 @@ redistribute(const operator_state& stored, std::int32_t parallelism, bool rescal
       out[static_cast<std::size_t>(subtask)] = state;
   } else {
     assign_keyed(stored, out);
-    list_dealer(out, &operator_subtask_state::managed).deal(stored);
-    list_dealer(out, &operator_subtask_state::raw_operator).deal(stored);
+    list_dealer(out, &operator_subtask_state::managed, is_same).deal(stored);
+    list_dealer(out, &operator_subtask_state::raw_operator, is_same).deal(stored);
   }
   for (auto& one : out)
     one.channels.clear();

@@ -101,18 +101,13 @@ sink_operator::sink_operator(const graph::operator_node& node, const operator_co
 
 sink_operator::~sink_operator() = default;
 
-/// Every subtask keeps all of them: any of them may be the only one left.
 status sink_operator::take_former_jobs() {
-  for (const auto& element : stored_jobs_->elements()) {
-    HEADRACE_TRY(const auto job, decode_job(element));
-    if (job != context_.job &&
-        std::find(former_jobs_.begin(), former_jobs_.end(), job) == former_jobs_.end())
+  for (const auto& [key, value] : stored_jobs_->entries()) {
+    HEADRACE_TRY(const auto job, decode_job(key));
+    if (job != context_.job)
       former_jobs_.push_back(job);
   }
-  std::vector<byte_string> kept{encode_job(context_.job)};
-  for (const auto& each : former_jobs_)
-    kept.push_back(encode_job(each));
-  stored_jobs_->replace(std::move(kept));
+  stored_jobs_->put(encode_job(context_.job), {});
   return {};
 }
 
@@ -124,7 +119,7 @@ graph::writer_context sink_operator::writer_context() const {
 }
 
 status sink_operator::open(const operator_states& states) {
-  HEADRACE_TRY(stored_jobs_, states.plain->union_list("jobs"));
+  HEADRACE_TRY(stored_jobs_, states.plain->broadcast("jobs"));
   HEADRACE_TRY(stored_writer_, states.plain->list("writer"));
   HEADRACE_TRY(stored_committables_, states.plain->list("committables"));
   HEADRACE_CHECK(take_former_jobs());

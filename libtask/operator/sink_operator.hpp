@@ -65,7 +65,7 @@ private:
   operator_context context_;
   std::shared_ptr<writer_cell> writer_; ///< shared with the step that runs
   std::vector<job_id> former_jobs_;
-  state::operator_list_state* stored_jobs_ = nullptr; ///< this one and former ones; all subtasks'
+  state::broadcast_state* stored_jobs_ = nullptr; ///< this one and former ones, as keys
   state::operator_list_state* stored_writer_ = nullptr;
   state::operator_list_state* stored_committables_ = nullptr;
   std::deque<command> commands_;

@@ -4,6 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 namespace headrace::state {
 namespace {
 
@@ -62,6 +66,32 @@ TEST_CASE("at the same parallelism each subtask gets its own back, channels incl
   const auto parts = redistribute(stored, 2);
   CHECK(parts[0] == stored.subtasks[0]);
   CHECK(parts[1] == stored.subtasks[1]);
+}
+
+TEST_CASE("at the same parallelism a union alone goes to all") {
+  // Where one subtask starts again alone, an element that was dealt to another would be lost.
+  using mode = operator_state_handle::mode;
+  auto stored = stored_with(3);
+  for (std::int32_t subtask = 0; subtask < 3; ++subtask) {
+    operator_state_handle handle{{"lists-" + std::to_string(subtask), 0, 50}, {}};
+    handle.lists.push_back({"all", mode::union_, {{0, 5, 7}}});
+    handle.lists.push_back({"each", mode::broadcast, {{5, 9, 8}}});
+    if (subtask != 0) // the first one has nothing to commit
+      handle.lists.push_back({"own", mode::split, {{14, 3, 9}, {17, 3, 9}}});
+    stored.subtasks[subtask].managed.push_back(std::move(handle));
+  }
+  const auto parts = redistribute(stored, 3);
+  for (std::int32_t subtask = 0; subtask < 3; ++subtask) {
+    CAPTURE(subtask);
+    std::map<std::string, std::vector<std::string>> from; // segments of the elements, by list
+    for (const auto& handle : parts[static_cast<std::size_t>(subtask)].managed)
+      for (const auto& list : handle.lists)
+        from[list.name].insert(from[list.name].end(), list.elements.size(), handle.segment.path);
+    const auto own = "lists-" + std::to_string(subtask);
+    CHECK(from["all"] == std::vector<std::string>{"lists-0", "lists-1", "lists-2"});
+    CHECK(from["each"] == std::vector<std::string>{own});
+    CHECK(from["own"] == std::vector<std::string>(subtask == 0 ? 0 : 2, own));
+  }
 }
 
 TEST_CASE("a max parallelism that was set is not overridden, a derived one is") {

@@ -77,11 +77,13 @@ public:
 
   bool is_done() const { return is_done_; }
 
-  /// All rows once, in visible files, and nothing else.
+  /// All rows once, in visible files, and nothing else but what a savepoint may hold.
   void check_output() const {
     std::vector<std::string> found;
     for (const auto& path : files_.paths()) {
       CAPTURE(path);
+      if (path.starts_with("/out/.part-") && path.find(".prepared.") != std::string::npos)
+        continue;
       CHECK(path.starts_with("/out/part-"));
       const auto& content = files_.at(path);
       for (std::size_t at = 0; at < content.size();) {

@@ -140,7 +140,7 @@ TEST_CASE("a sink is told of the jobs that its own goes on from, however many") 
       CHECK(sink.log->former_jobs == jobs);
       stored = sink.harness.snapshot(1);
     }
-    jobs.insert(jobs.begin(), {id, id});
+    jobs.push_back({id, id});
   }
 }
 
