@@ -116,10 +116,11 @@ public:
                                                           : static_cast<std::int8_t>(kinds[row]));
     auto& whole = main.column(1);
     if (has_fields_) {
-      for (std::size_t i = 0; i < in.column_count(); ++i)
-        whole.child(i).append_from(in.at(i), rows);
-      for (std::size_t i = 0; i < rows.size(); ++i)
+      for (const auto row : rows) {
+        for (std::size_t i = 0; i < in.column_count(); ++i)
+          whole.child(i).append_from(in.at(i), std::size_t{row});
         whole.end_row();
+      }
     } else {
       whole.append_from(in.at(0), rows);
     }
