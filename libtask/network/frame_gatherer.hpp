@@ -9,7 +9,7 @@
 namespace headrace::task {
 
 struct frame_gatherer_limits {
-  std::size_t frame_bytes = std::size_t{256} << 10U; ///< a frame is full at this size
+  std::size_t frame_bytes = std::size_t{512} << 10U; ///< a frame is full at this size
   std::size_t entries = 4096;                        ///< of each list of a frame
 };
 

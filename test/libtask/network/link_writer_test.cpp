@@ -104,9 +104,9 @@ TEST_CASE("what a turn adds goes in one frame, at its end") {
 
 TEST_CASE("a full frame goes at once") {
   one_link one;
-  one.writer.add(route_piece{1, {batch_of(200 << 10)}, false});
+  one.writer.add(route_piece{1, {batch_of(300 << 10)}, false});
   CHECK(one.link->frames.empty());
-  one.writer.add(route_piece{1, {batch_of(200 << 10)}, false});
+  one.writer.add(route_piece{1, {batch_of(300 << 10)}, false});
   REQUIRE(one.link->frames.size() == 1);
   CHECK(one.link->frames[0].pieces[0].elements.size() == 2);
 }
