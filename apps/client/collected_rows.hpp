@@ -18,7 +18,7 @@ class collected_rows {
 public:
   /// Gets whole lines. @errors what it fails with ends the printing
   using printer = std::function<status(std::string_view lines)>;
-  /// Gets rows as they come, and an empty batch when all that there are for now were taken.
+  /// Gets rows as they come, and an empty batch when no more have come yet.
   /// @errors what it fails with ends the fetching
   using taker = std::function<status(const graph::record_batch& rows)>;
   /// `job` with its id.
