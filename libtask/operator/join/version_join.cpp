@@ -1,5 +1,6 @@
 #include "libtask/operator/join/join_sides.hpp"
 #include "libtask/operator/join/timed_sides.hpp"
+#include "libtask/operator/waiting_rows.hpp"
 #include "libtask/operator/window/window_time.hpp"
 #include "libgraph/data/key_codec.hpp"
 
@@ -15,7 +16,6 @@ namespace {
 
 using graph::row_kind;
 
-constexpr unsigned bucket_bits = 10;
 /// Keys whose rows leave at once.
 constexpr std::size_t keys_a_time = 64;
 /// Versions of a key are looked through for old ones when their bytes reach a power of two from
@@ -79,12 +79,9 @@ public:
     state::state_description wanted;
     wanted.value_type = graph::logical_type::bytes();
     wanted.layout = state::value_layout::variable();
-    wanted.name = "waiting";
-    HEADRACE_TRY(waiting_, states.keyed->open_table(wanted));
-    piece_.emplace(waiting_->make_piece());
     wanted.name = "versions";
     HEADRACE_TRY(versions_, states.keyed->open_table(wanted));
-    return {};
+    return waiting_.open(*states.keyed);
   }
 
   status add(std::int32_t input, const graph::record_batch& rows) override {
@@ -113,23 +110,10 @@ private:
   }
 
   status store_left(const graph::record_batch& rows) {
-    const auto& times = rows.at(static_cast<std::size_t>(spec_.left_time));
-    rows_.clear();
-    spaces_.clear();
-    times_ms_.clear();
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto row = rows.row_at(i);
-      times_ms_.push_back(times.is_null(row) ? graph::watermark::none : millis_at(times, row));
-      rows_.push_back(row);
-      spaces_.push_back(times_ms_.back() >> bucket_bits);
-    }
-    HEADRACE_CHECK(waiting_->locate(keys_, rows_, spaces_, state::access::insert, found_));
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      changed_.clear();
-      put_row({times_ms_[i], kind_of(rows, rows_[i]), encoded_[i]}, changed_);
-      HEADRACE_CHECK(waiting_->append(found_, i, changed_));
-    }
-    return waiting_->write_back(found_);
+    waiting_.pick(rows, static_cast<std::size_t>(spec_.left_time), std::nullopt);
+    return waiting_.add(keys_, [&](std::size_t place, std::int64_t time_ms, byte_string& to) {
+      put_row({time_ms, kind_of(rows, rows.row_at(place)), encoded_[place]}, to);
+    });
   }
 
   status store_right(const graph::record_batch& rows) {
@@ -182,62 +166,39 @@ private:
     return versions_->put(at, index, changed_);
   }
 
-  /// Joins the rows of some keys of the oldest bucket that are due.
+  /// Joins the rows of some keys of the oldest second that are due.
   status fire_some(operator_output& out) {
-    if (!firing_) {
-      const auto first = waiting_->first_namespace();
-      if (!first || (*first << bucket_bits) > watermark_ms_) {
-        is_due_ = false;
-        return {};
-      }
-      firing_ = first;
-      cursor_ = {};
-    }
-    const bool is_whole = bucket_end_ms() <= watermark_ms_;
-    HEADRACE_CHECK(waiting_->scan(*firing_, cursor_, keys_a_time, *piece_));
-    HEADRACE_CHECK(join_piece(is_whole, out));
-    if (!cursor_.done)
+    HEADRACE_TRY(is_due_, waiting_.next(watermark_ms_));
+    if (!is_due_)
       return {};
-    if (is_whole)
-      HEADRACE_CHECK(waiting_->drop_namespace(*firing_));
-    else
-      is_due_ = false; // the rest of this bucket, and what is behind it, waits
-    firing_.reset();
-    return {};
-  }
-
-  /// The last time of the bucket whose rows leave; those of later ones wait.
-  std::int64_t bucket_end_ms() const { return ((*firing_ + 1) << bucket_bits) - 1; }
-
-  status join_piece(bool is_whole, operator_output& out) {
-    const auto count = piece_->size();
-    rows_.resize(count);
-    std::iota(rows_.begin(), rows_.end(), 0U);
-    bytes_.clear();
-    bytes_.reserve(2 * count); // views of them stay
     due_.clear();
-    rest_.assign(count, byte_string());
     ends_.clear();
-    for (std::size_t i = 0; i < count; ++i) {
-      bytes_.emplace_back(piece_->variable[i]);
-      HEADRACE_TRY(const auto waiting, read_rows(bytes_.back()));
+    for (std::uint32_t i = 0; i < waiting_.size(); ++i) {
+      byte_string left;
+      HEADRACE_TRY(const auto waiting, read_rows(waiting_.bytes(i)));
       for (const auto& each : waiting) {
         if (each.time_ms <= watermark_ms_)
           due_.push_back(each);
         else
-          put_row(each, rest_[i]);
+          put_row(each, left);
       }
       ends_.push_back(due_.size());
+      waiting_.leave(i, std::move(left));
     }
     if (!due_.empty())
       HEADRACE_CHECK(join_due(out));
-    return is_whole ? status() : keep_rest();
+    HEADRACE_TRY(is_due_, waiting_.finish());
+    return {};
   }
 
   status join_due(operator_output& out) {
     HEADRACE_TRY(auto left, decoded_due());
     pairs_.begin(std::move(left), 0);
-    HEADRACE_CHECK(versions_->locate(piece_->keys, rows_, 0, state::access::update, found_));
+    rows_.resize(waiting_.size());
+    std::iota(rows_.begin(), rows_.end(), 0U);
+    bytes_.clear();
+    bytes_.reserve(rows_.size()); // views of them stay
+    HEADRACE_CHECK(versions_->locate(waiting_.keys(), rows_, 0, state::access::update, found_));
     std::size_t at = 0;
     for (std::size_t key = 0; key < ends_.size(); ++key) {
       const auto stored = versions_->get(found_, key);
@@ -251,7 +212,7 @@ private:
       for (; at < ends_[key]; ++at)
         if (const auto* version = version_at(versions, due_[at].time_ms); version != nullptr)
           pairs_.add(static_cast<std::uint32_t>(at), version->row);
-      HEADRACE_CHECK(keep_needed(versions, std::min(watermark_ms_, bucket_end_ms()), found_, key));
+      HEADRACE_CHECK(keep_needed(versions, waiting_.limit_ms(), found_, key));
     }
     HEADRACE_CHECK(versions_->write_back(found_));
     HEADRACE_CHECK(pairs_.check({time_.wall_ms(), watermark_ms_}));
@@ -304,19 +265,6 @@ private:
     return left_.finish();
   }
 
-  status keep_rest() {
-    HEADRACE_CHECK(waiting_->locate(piece_->keys, rows_, *firing_, state::access::update, found_));
-    erase_.clear();
-    for (std::uint32_t i = 0; i < rows_.size(); ++i) {
-      if (rest_[i].empty())
-        erase_.push_back(i);
-      else
-        HEADRACE_CHECK(waiting_->put(found_, i, rest_[i]));
-    }
-    HEADRACE_CHECK(waiting_->erase(found_, erase_));
-    return waiting_->write_back(found_);
-  }
-
   graph::timed_join_spec spec_;
   const headrace::clock& time_;
   std::shared_ptr<graph::memory_budget> memory_;
@@ -325,25 +273,19 @@ private:
   graph::batch_builder left_;
   join_pairs pairs_;
   std::array<std::vector<int>, 2> all_columns_;
-  state::keyed_table* waiting_ = nullptr;
+  waiting_rows waiting_{keys_a_time};
   state::keyed_table* versions_ = nullptr;
   std::int64_t watermark_ms_ = graph::watermark::none;
   bool is_due_ = false;
-  std::optional<state::state_namespace> firing_; ///< bucket
-  state::scan_cursor cursor_;
-  std::optional<state::scanned_rows> piece_;
   // Of the rows at hand, kept for their memory.
-  std::vector<byte_string> bytes_; ///< what rows and versions lie in
+  std::vector<byte_string> bytes_; ///< what versions lie in
   std::vector<kept_row> due_;
   std::vector<std::size_t> ends_; ///< of each key's rows in `due_`
-  std::vector<byte_string> rest_;
   state::located_rows found_;
   graph::encoded_keys encoded_;
   std::vector<std::uint32_t> rows_;
   std::vector<std::uint32_t> places_;
   std::vector<std::int64_t> times_ms_;
-  std::vector<state::state_namespace> spaces_;
-  std::vector<std::uint32_t> erase_;
   byte_string kept_;
   byte_string changed_;
 };

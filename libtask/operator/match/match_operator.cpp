@@ -1,7 +1,7 @@
 #include "libtask/operator/match/match_operator.hpp"
 
 #include "libtask/operator/match/match_rounds.hpp"
-#include "libtask/operator/window/window_time.hpp"
+#include "libtask/operator/waiting_rows.hpp"
 #include "libgraph/data/key_codec.hpp"
 #include "libgraph/data/order_key.hpp"
 
@@ -18,7 +18,6 @@ namespace {
 
 using graph::logical_type;
 
-constexpr unsigned bucket_bits = 10;
 /// Keys that fire at once.
 constexpr std::size_t keys_a_time = 1024;
 
@@ -77,10 +76,7 @@ public:
     wanted.value_type = logical_type::bytes();
     wanted.layout = state::value_layout::variable();
     HEADRACE_TRY(begun_, states.keyed->open_table(wanted));
-    wanted.name = "waiting";
-    HEADRACE_TRY(waiting_, states.keyed->open_table(wanted));
-    piece_.emplace(waiting_->make_piece());
-    return {};
+    return waiting_.open(*states.keyed);
   }
 
   status add(std::int32_t /*input*/, const graph::record_batch& rows) override {
@@ -103,8 +99,7 @@ public:
   std::optional<std::int64_t> next_processing_time_ms() override {
     if (is_of_rows() || spec_.within_ms == 0 || is_due_)
       return std::nullopt;
-    const auto first = waiting_->first_namespace();
-    return first ? std::optional((*first + 1) << bucket_bits) : std::nullopt;
+    return waiting_.first_over_ms();
   }
   status on_processing_time(std::int64_t now_ms) override {
     passed_ms_ = now_ms;
@@ -134,35 +129,13 @@ private:
   bool is_of_rows() const { return spec_.time_column >= 0; }
 
   status store(const graph::record_batch& rows) {
-    rows_.clear();
-    spaces_.clear();
-    places_.clear();
-    times_ms_.clear();
-    const auto& times = rows.at(static_cast<std::size_t>(spec_.time_column));
-    std::uint64_t late = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto row = rows.row_at(i);
-      const auto time = times.is_null(row) ? graph::watermark::none : millis_at(times, row);
-      if (time <= watermark_ms_) {
-        ++late;
-        continue;
-      }
-      rows_.push_back(row);
-      places_.push_back(i);
-      times_ms_.push_back(time);
-      spaces_.push_back(time >> bucket_bits);
-    }
+    const auto late =
+        waiting_.pick(rows, static_cast<std::size_t>(spec_.time_column), watermark_ms_);
     if (late > 0)
       metrics_.late_records.add(late);
-    if (rows_.empty())
-      return {};
-    HEADRACE_CHECK(waiting_->locate(keys_, rows_, spaces_, state::access::insert, found_));
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      changed_.clear();
-      put_row({times_ms_[i], order_of(places_[i]), encoded_[places_[i]]}, changed_);
-      HEADRACE_CHECK(waiting_->append(found_, i, changed_));
-    }
-    return waiting_->write_back(found_);
+    return waiting_.add(keys_, [&](std::size_t place, std::int64_t time_ms, byte_string& to) {
+      put_row({time_ms, order_of(place), encoded_[place]}, to);
+    });
   }
 
   byte_view order_of(std::size_t place) const {
@@ -208,53 +181,30 @@ private:
 
   /// Takes the rows of some keys of the oldest second that are due.
   status fire_some() {
-    if (!firing_) {
-      const auto first = waiting_->first_namespace();
-      if (!first || (*first << bucket_bits) > passed_ms_) {
-        is_due_ = false;
-        return {};
-      }
-      firing_ = first;
-      cursor_ = {};
-    }
-    const auto end_ms = ((*firing_ + 1) << bucket_bits) - 1;
-    const bool is_whole = end_ms <= passed_ms_;
+    HEADRACE_TRY(is_due_, waiting_.next(passed_ms_));
+    if (!is_due_)
+      return {};
     // Rows of the seconds behind are not taken yet, so time has only come to the end of this one.
-    limit_ms_ = std::min(end_ms, passed_ms_);
-    HEADRACE_CHECK(waiting_->scan(*firing_, cursor_, keys_a_time, *piece_));
-    bytes_.clear();
-    bytes_.reserve(piece_->size()); // views of them stay
+    limit_ms_ = waiting_.limit_ms();
     fired_keys_.clear();
-    rows_.clear();
-    rest_.clear();
-    for (std::uint32_t i = 0; i < piece_->size(); ++i) {
-      bytes_.emplace_back(piece_->variable[i]);
+    for (std::uint32_t i = 0; i < waiting_.size(); ++i) {
       fired_key due;
       byte_string left;
       bool is_due = false;
-      HEADRACE_CHECK(split(bytes_.back(), due.rows, left, is_due));
+      HEADRACE_CHECK(split(waiting_.bytes(i), due.rows, left, is_due));
       if (!is_due)
         continue;
       due.key = static_cast<std::uint32_t>(fired_keys_.size());
-      fired_keys_.append(piece_->keys.at(i));
+      fired_keys_.append(waiting_.keys().at(i));
       fired_.push_back(std::move(due));
-      rows_.push_back(i);
-      rest_.push_back(std::move(left));
+      waiting_.leave(i, std::move(left));
     }
-    if (!is_whole)
-      HEADRACE_CHECK(keep_rest());
-    if (!cursor_.done)
-      return {};
-    if (is_whole)
-      HEADRACE_CHECK(waiting_->drop_namespace(*firing_));
-    else
-      is_due_ = false; // the rest of this second, and what is behind it, waits
-    firing_.reset();
+    HEADRACE_TRY(is_due_, waiting_.finish());
     return {};
   }
 
   /// Rows whose time has come, in their order, and the others.
-  status split(const byte_string& from, std::vector<waiting_row>& due, byte_string& left,
+  status split(byte_view from, std::vector<waiting_row>& due, byte_string& left,
                bool& is_due) const {
     byte_reader in(from);
     while (!in.at_end()) {
@@ -272,19 +222,6 @@ private:
     }
     sort(due);
     return {};
-  }
-
-  status keep_rest() {
-    HEADRACE_CHECK(waiting_->locate(piece_->keys, rows_, *firing_, state::access::update, found_));
-    erase_.clear();
-    for (std::uint32_t i = 0; i < rows_.size(); ++i) {
-      if (rest_[i].empty())
-        erase_.push_back(i);
-      else
-        HEADRACE_CHECK(waiting_->put(found_, i, rest_[i]));
-    }
-    HEADRACE_CHECK(waiting_->erase(found_, erase_));
-    return waiting_->write_back(found_);
   }
 
   /// Lets the rows that were fired go through the pattern, and stores what has begun.
@@ -377,13 +314,13 @@ private:
       return {};
     HEADRACE_CHECK(begun_->locate(fired_keys_, absent_, 0, state::access::insert, found_));
     due_rows_.clear();
-    spaces_.clear();
+    due_times_ms_.clear();
     for (std::uint32_t i = 0; i < absent_.size(); ++i) {
       const auto key = absent_[i];
       const auto deadline = matches_[key]->matches.deadline_ms(times_ms_);
       if (deadline && *deadline != deadlines_ms_[key]) {
         due_rows_.push_back(key);
-        spaces_.push_back(*deadline >> bucket_bits);
+        due_times_ms_.push_back(*deadline);
         deadlines_ms_[key] = *deadline;
       }
       put(matches_[key]->matches, deadlines_ms_[key]);
@@ -410,16 +347,9 @@ private:
 
   /// Lets a key fire when a match becomes too long, also without rows.
   status note_deadlines() {
-    if (due_rows_.empty())
-      return {};
-    HEADRACE_CHECK(
-        waiting_->locate(fired_keys_, due_rows_, spaces_, state::access::insert, found_));
-    for (std::size_t i = 0; i < due_rows_.size(); ++i) {
-      changed_.clear();
-      put_row({deadlines_ms_[due_rows_[i]], {}, {}}, changed_);
-      HEADRACE_CHECK(waiting_->append(found_, i, changed_));
-    }
-    return waiting_->write_back(found_);
+    return waiting_.add(fired_keys_, due_rows_, due_times_ms_, [&](std::size_t i, byte_string& to) {
+      put_row({due_times_ms_[i], {}, {}}, to);
+    });
   }
 
   graph::match_spec spec_;
@@ -435,17 +365,13 @@ private:
   match_rounds rounds_;
   std::vector<int> all_columns_;
   graph::batch_builder decoded_;
+  waiting_rows waiting_{keys_a_time};
   state::keyed_table* begun_ = nullptr;
-  state::keyed_table* waiting_ = nullptr;
   std::int64_t watermark_ms_ = graph::watermark::none;
   std::int64_t passed_ms_ = graph::watermark::none; ///< rows up to it have come
   std::int64_t limit_ms_ = graph::watermark::none;  ///< rows up to it are taken
   bool is_due_ = false;
-  std::optional<state::state_namespace> firing_; ///< second
-  state::scan_cursor cursor_;
-  std::optional<state::scanned_rows> piece_;
   std::vector<fired_key> fired_;
-  std::vector<byte_string> bytes_; ///< what rows of `fired_` lie in
   // Of the keys that fired, in their order; kept for their memory.
   std::vector<std::unique_ptr<summed_matches>> matches_;
   std::vector<match_rounds::segment> segments_;
@@ -461,8 +387,7 @@ private:
   std::vector<std::uint32_t> due_rows_;
   std::vector<std::uint32_t> kept_rows_;
   std::vector<std::size_t> places_;
-  std::vector<state::state_namespace> spaces_;
-  std::vector<byte_string> rest_;
+  std::vector<std::int64_t> due_times_ms_; ///< of `due_rows_`
   std::vector<std::uint32_t> erase_;
   byte_string matched_;
   byte_string changed_;

@@ -1,7 +1,7 @@
 #include "libtask/operator/over/over_operator.hpp"
 
 #include "libtask/operator/over/over_calls.hpp"
-#include "libtask/operator/window/window_time.hpp"
+#include "libtask/operator/waiting_rows.hpp"
 #include "libgraph/data/key_codec.hpp"
 
 #include <algorithm>
@@ -14,7 +14,6 @@
 namespace headrace::task {
 namespace {
 
-constexpr unsigned bucket_bits = 10;
 /// Keys that fire at once.
 constexpr std::size_t keys_a_time = 64;
 constexpr std::size_t sweep_keys = 256;
@@ -59,11 +58,7 @@ public:
     wanted.layout = state::value_layout::variable();
     HEADRACE_TRY(carried_, states.keyed->open_table(wanted));
     expiring_.emplace(carried_->make_piece());
-    wanted.name = "waiting";
-    wanted.value_type = bytes;
-    HEADRACE_TRY(waiting_, states.keyed->open_table(wanted));
-    piece_.emplace(waiting_->make_piece());
-    return {};
+    return waiting_.open(*states.keyed);
   }
 
   status add(std::int32_t /*input*/, const graph::record_batch& rows) override {
@@ -108,35 +103,13 @@ private:
   }
 
   status store(const graph::record_batch& rows) {
-    rows_.clear();
-    spaces_.clear();
-    places_.clear();
-    times_ms_.clear();
-    const auto& times = rows.at(static_cast<std::size_t>(spec_.time_column));
-    std::uint64_t late = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto row = rows.row_at(i);
-      const auto time = times.is_null(row) ? graph::watermark::none : millis_at(times, row);
-      if (time <= watermark_ms_) {
-        ++late;
-        continue;
-      }
-      rows_.push_back(row);
-      places_.push_back(i);
-      times_ms_.push_back(time);
-      spaces_.push_back(time >> bucket_bits);
-    }
+    const auto late =
+        waiting_.pick(rows, static_cast<std::size_t>(spec_.time_column), watermark_ms_);
     if (late > 0)
       metrics_.late_records.add(late);
-    if (rows_.empty())
-      return {};
-    HEADRACE_CHECK(waiting_->locate(keys_, rows_, spaces_, state::access::insert, found_));
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
-      changed_.clear();
-      put_row({times_ms_[i], encoded_[places_[i]]}, changed_);
-      HEADRACE_CHECK(waiting_->append(found_, i, changed_));
-    }
-    return waiting_->write_back(found_);
+    return waiting_.add(keys_, [&](std::size_t place, std::int64_t time_ms, byte_string& to) {
+      put_row({time_ms, encoded_[place]}, to);
+    });
   }
 
   /// By processing time: rows of one key together, as they came.
@@ -165,49 +138,27 @@ private:
 
   /// Takes the rows of some keys of the oldest second that are due.
   status fire_some() {
-    if (!firing_) {
-      const auto first = waiting_->first_namespace();
-      if (!first || (*first << bucket_bits) > watermark_ms_) {
-        is_due_ = false;
-        return {};
-      }
-      firing_ = first;
-      cursor_ = {};
-    }
-    const bool is_whole = (((*firing_ + 1) << bucket_bits) - 1) <= watermark_ms_;
-    HEADRACE_CHECK(waiting_->scan(*firing_, cursor_, keys_a_time, *piece_));
-    bytes_.clear();
-    bytes_.reserve(piece_->size()); // views of them stay
+    HEADRACE_TRY(is_due_, waiting_.next(watermark_ms_));
+    if (!is_due_)
+      return {};
     fired_keys_.clear();
-    rows_.clear();
-    rest_.clear();
-    for (std::uint32_t i = 0; i < piece_->size(); ++i) {
-      bytes_.emplace_back(piece_->variable[i]);
+    for (std::uint32_t i = 0; i < waiting_.size(); ++i) {
       fired_key due;
       byte_string left;
-      HEADRACE_CHECK(split(bytes_.back(), due.rows, left));
+      HEADRACE_CHECK(split(waiting_.bytes(i), due.rows, left));
       if (due.rows.empty())
         continue;
       due.key = static_cast<std::uint32_t>(fired_keys_.size());
-      fired_keys_.append(piece_->keys.at(i));
+      fired_keys_.append(waiting_.keys().at(i));
       fired_.push_back(std::move(due));
-      rows_.push_back(i);
-      rest_.push_back(std::move(left));
+      waiting_.leave(i, std::move(left));
     }
-    if (!is_whole)
-      HEADRACE_CHECK(keep_rest());
-    if (!cursor_.done)
-      return {};
-    if (is_whole)
-      HEADRACE_CHECK(waiting_->drop_namespace(*firing_));
-    else
-      is_due_ = false; // the rest of this second, and what is behind it, waits
-    firing_.reset();
+    HEADRACE_TRY(is_due_, waiting_.finish());
     return {};
   }
 
   /// Rows that the watermark has passed, in the order of time, and the others.
-  status split(const byte_string& from, std::vector<kept_row>& due, byte_string& left) const {
+  status split(byte_view from, std::vector<kept_row>& due, byte_string& left) const {
     byte_reader in(from);
     while (!in.at_end()) {
       HEADRACE_TRY(const auto time, in.get<std::int64_t>());
@@ -221,19 +172,6 @@ private:
       return one.time_ms < other.time_ms;
     });
     return {};
-  }
-
-  status keep_rest() {
-    HEADRACE_CHECK(waiting_->locate(piece_->keys, rows_, *firing_, state::access::update, found_));
-    erase_.clear();
-    for (std::uint32_t i = 0; i < rows_.size(); ++i) {
-      if (rest_[i].empty())
-        erase_.push_back(i);
-      else
-        HEADRACE_CHECK(waiting_->put(found_, i, rest_[i]));
-    }
-    HEADRACE_CHECK(waiting_->erase(found_, erase_));
-    return waiting_->write_back(found_);
   }
 
   /// Gives the results of the rows that were fired, and stores what later ones need.
@@ -355,27 +293,20 @@ private:
   over_calls calls_;
   std::vector<int> all_columns_;
   graph::batch_builder decoded_;
+  waiting_rows waiting_{keys_a_time};
   state::keyed_table* carried_ = nullptr;
-  state::keyed_table* waiting_ = nullptr;
   std::int64_t watermark_ms_ = graph::watermark::none;
   bool is_due_ = false;
-  std::optional<state::state_namespace> firing_; ///< second
-  state::scan_cursor cursor_;
-  std::optional<state::scanned_rows> piece_;
   std::optional<state::scanned_rows> expiring_;
   state::scan_cursor sweep_cursor_;
   std::int64_t next_sweep_ms_ = 0;
   std::vector<fired_key> fired_;
-  std::vector<byte_string> bytes_; ///< what rows of `fired_` lie in
   // Kept for their memory.
   state::located_rows found_;
   graph::encoded_keys encoded_;
   std::vector<std::uint32_t> rows_;
   std::vector<std::size_t> places_;
   std::vector<std::int64_t> times_ms_;
-  std::vector<state::state_namespace> spaces_;
-  std::vector<byte_string> rest_;
-  std::vector<std::uint32_t> erase_;
   std::vector<std::uint32_t> new_rows_;
   std::vector<std::uint32_t> keep_;
   byte_string changed_;
