@@ -40,10 +40,27 @@ void frame_prefix::encode(char* out) const {
 }
 
 status frame_prefix::check_magic(byte_view in) {
-  if (in.size() >= sizeof magic && get_u32(in.data()) != magic) {
-    return error(errc::malformed_message, "bytes are no frame of Headrace");
+  if (in.size() < sizeof magic || get_u32(in.data()) == magic) {
+    return {};
   }
-  return {};
+  if (begins_tls(in)) {
+    return error(errc::malformed_message,
+                 "bytes are TLS, and this node speaks without: nodes of one cluster have the same "
+                 "security.ssl.internal.enabled");
+  }
+  for (const byte_view method : {"GET ", "POST", "PUT ", "PATC", "DELE", "HEAD", "OPTI"}) {
+    if (in.starts_with(method)) {
+      return error(errc::malformed_message,
+                   "bytes are an HTTP request, and this is the port of the nodes: the job manager "
+                   "answers HTTP at rest.port");
+    }
+  }
+  return error(errc::malformed_message, "bytes are no frame of Headrace");
+}
+
+bool frame_prefix::begins_tls(byte_view in) {
+  // RFC 8446, section 5.1: a record of the kind handshake or alert, and 3 as the major version.
+  return in.size() >= 2 && (in[0] == '\x16' || in[0] == '\x15') && in[1] == '\x03';
 }
 
 result<frame_prefix> frame_prefix::decode(byte_view in) {

@@ -85,6 +85,8 @@ struct frame_prefix {
   static result<frame_prefix> decode(byte_view in);
   /// As soon as four bytes are there. @errors malformed_message  no frame starts here
   static status check_magic(byte_view in);
+  /// Whether a record of TLS begins here, by its first two bytes.
+  static bool begins_tls(byte_view in);
 };
 frame_prefix prefix_of(const outgoing_frame& frame);
 

@@ -47,6 +47,9 @@ public:
     return prefix_ ? static_cast<std::size_t>(prefix_->body_bytes) - body_filled_ : 1;
   }
 
+  /// After an error of `next`: whether TLS came where a frame should begin.
+  bool has_tls() const { return !prefix_ && frame_prefix::begins_tls(staged()); }
+
   /// Bytes that are reserved; for tests and the fuzzer.
   std::size_t reserved_bytes() const { return staged_.size() + body_capacity_; }
 

@@ -16,6 +16,14 @@ constexpr std::size_t pieces_max = 64;
 /// What a caller's thread copies to the system at most in one call.
 constexpr std::size_t direct_bytes_max = std::size_t{1} << 20U;
 
+/// Tells one who speaks TLS to this node, which does not, that no version of it is spoken here.
+void answer_tls(byte_channel& channel) {
+  // RFC 8446, section 6: a record of the kind alert with two bytes, fatal and protocol_version.
+  std::array<char, 7> alert{0x15, 3, 3, 0, 2, 2, 70};
+  iovec bytes{alert.data(), alert.size()};
+  static_cast<void>(channel.write({&bytes, 1}));
+}
+
 } // namespace
 
 // --- the scribe
@@ -153,6 +161,9 @@ bool socket_scribe::give_frames() {
   while (phase_ == phase::open) {
     auto frame = decoder_.next();
     if (!frame) {
+      if (decoder_.has_tls()) {
+        answer_tls(*channel_);
+      }
       finish(frame.error());
       return false;
     }

@@ -1,10 +1,13 @@
 #include "libactors/transport/tls_channel.hpp"
 
+#include "libactors/transport/handshake.hpp"
+
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
@@ -17,15 +20,40 @@ namespace {
 /// What one TLS record carries at most.
 constexpr std::size_t record_bytes_max = std::size_t{16} << 10U;
 
-/// The oldest error of this thread's queue, in words; the queue is empty then.
-std::string openssl_words() {
-  const auto code = ERR_get_error();
-  ERR_clear_error();
+std::string words_of(unsigned long code) {
   if (code == 0) {
     return "no reason is given";
   }
   const char* reason = ERR_reason_error_string(code);
   return reason != nullptr ? reason : "error " + std::to_string(code);
+}
+
+/// The oldest error of this thread's queue, in words; the queue is empty then.
+std::string openssl_words() {
+  const auto code = ERR_get_error();
+  ERR_clear_error();
+  return words_of(code);
+}
+
+/// Whether the first bytes of the other side were no TLS.
+bool is_no_tls(int reason) {
+  return reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST ||
+         reason == SSL_R_HTTPS_PROXY_REQUEST;
+}
+
+/// Says in a frame without TLS that this node wants TLS, to one who speaks without. What has come
+/// of it is read away, since closing with bytes unread would take the words back.
+void refuse_without_tls(int fd) {
+  const auto refusal =
+      make_refusal(RefusalReason::SECRET, "this node speaks over TLS: set "
+                                          "security.ssl.internal.enabled: true, with the "
+                                          "certificate, key and ca of the cluster");
+  byte_string bytes(frame_prefix::size_bytes, '\0');
+  prefix_of(refusal).encode(bytes.data());
+  bytes += refusal.header;
+  static_cast<void>(::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT));
+  std::array<char, limits::frame_unauthenticated_bytes_max> away{};
+  static_cast<void>(::recv(fd, away.data(), away.size(), MSG_DONTWAIT));
 }
 
 // OpenSSL's own socket BIO writes without MSG_NOSIGNAL, so that a closed connection would end the
@@ -67,7 +95,7 @@ struct openssl_deleter {
 
 class tls_channel final : public byte_channel {
 public:
-  explicit tls_channel(SSL* session) : session_(session) {}
+  tls_channel(SSL* session, int fd) : session_(session), fd_(fd) {}
 
   transfer open() override {
     ERR_clear_error();
@@ -75,10 +103,11 @@ public:
     if (done == 1) {
       return {};
     }
+    const auto code = ERR_peek_error();
     auto out = outcome_of(done, "TLS handshake failed");
     if (out.how == outcome::failed || out.how == outcome::closed) {
       out.how = outcome::failed;
-      out.failure = {errc::registration_refused, "TLS handshake failed: " + handshake_words()};
+      out.failure = handshake_failure(code);
     }
     return out;
   }
@@ -138,15 +167,34 @@ private:
     return {record_.data(), record_.size()};
   }
 
-  std::string handshake_words() const {
+  /// Why the handshake failed. A connection that was only closed may be dialed again: the other
+  /// side may have ended in the middle of it.
+  error handshake_failure(unsigned long code) const {
+    const auto refused = [](const std::string& words) {
+      return error(errc::registration_refused, "TLS handshake failed: " + words);
+    };
     const auto verified = SSL_get_verify_result(session_.get());
     if (verified != X509_V_OK) {
-      ERR_clear_error();
-      return std::string("the certificate of the other side is not accepted: ") +
-             X509_verify_cert_error_string(verified) +
-             "; security.ssl.internal.ca must have signed it";
+      return refused(std::string("the certificate of the other side is not accepted: ") +
+                     X509_verify_cert_error_string(verified) +
+                     "; security.ssl.internal.ca must have signed it");
     }
-    return openssl_words();
+    const auto reason = ERR_GET_REASON(code);
+    if (code == 0 || reason == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+      return {errc::connection_failed, "connection was closed during the TLS handshake"};
+    }
+    if (is_no_tls(reason)) {
+      if (SSL_is_server(session_.get()) == 1) {
+        refuse_without_tls(fd_);
+      }
+      return refused("the other side speaks without TLS, or is no node of Headrace: nodes of one "
+                     "cluster have the same security.ssl.internal.enabled");
+    }
+    if (reason == SSL_R_TLSV1_ALERT_PROTOCOL_VERSION) {
+      return refused("the other side speaks without TLS, or not TLS 1.3: nodes of one cluster have "
+                     "the same security.ssl.internal.enabled");
+    }
+    return refused(words_of(code));
   }
 
   transfer outcome_of(int done, const char* words) {
@@ -171,6 +219,7 @@ private:
   }
 
   std::unique_ptr<SSL, openssl_deleter> session_;
+  int fd_;
   std::vector<char> record_;
 };
 
@@ -231,7 +280,7 @@ std::unique_ptr<byte_channel> tls_context::make_channel(int fd, bool is_dialed) 
   } else {
     SSL_set_accept_state(session);
   }
-  return std::make_unique<tls_channel>(session);
+  return std::make_unique<tls_channel>(session, fd);
 }
 
 } // namespace headrace::actors

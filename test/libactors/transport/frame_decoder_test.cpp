@@ -151,12 +151,23 @@ TEST_CASE("frames come out as they went in, however the bytes are cut") {
 }
 
 TEST_CASE("bytes of something else are no frame") {
-  for (const byte_view bytes : {"GET / HTTP/1.1\r\nHost: x", "\x16\x03\x01\x02", "HRF2"}) {
+  struct row {
+    byte_view bytes;
+    const char* words;
+    bool is_tls;
+  };
+  for (const auto& [bytes, words, is_tls] :
+       {row{"GET / HTTP/1.1\r\nHost: x", "rest.port", false},
+        row{"\x16\x03\x01\x02", "security.ssl.internal.enabled", true},
+        row{"\x15\x03\x03\x01", "security.ssl.internal.enabled", true},
+        row{"\x16\x02\x01\x02", "no frame", false}, row{"HRF2", "no frame", false}}) {
     frame_decoder decoder(unauthenticated_limits());
     decoder.feed(bytes);
     const auto next = decoder.next();
     REQUIRE(!next);
     CHECK(next.error().code == errc::malformed_message);
+    CHECK(next.error().message.find(words) != std::string::npos);
+    CHECK(decoder.has_tls() == is_tls);
   }
 }
 
