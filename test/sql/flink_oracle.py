@@ -11,44 +11,22 @@ yet; of an error it is checked that Flink refuses, too, in words of its own.
 """
 
 import argparse
-import glob
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import zipfile
 
+import flink_distribution
 import run_tests
 
-VERSION = "2.3.0"
 NULL = "\\N"
-HERE = os.path.dirname(os.path.abspath(__file__))
-CACHE = os.path.join(HERE, "..", "..", ".cache", "flink")
-
-
-def class_path():
-    """The jars of Flink and the compiled oracle, made when they are not there."""
-    jars = glob.glob(os.path.join(CACHE, "pyflink", "lib", "*.jar"))
-    if not jars:
-        os.makedirs(CACHE, exist_ok=True)
-        wheel = ["pip", "download", "--no-deps", "-d", CACHE, f"apache-flink-libraries=={VERSION}"]
-        subprocess.run(wheel, check=True)
-        for found in glob.glob(os.path.join(CACHE, "*.whl")):
-            with zipfile.ZipFile(found) as archive:
-                archive.extractall(CACHE, [x for x in archive.namelist() if "/lib/" in x])
-            os.remove(found)
-        jars = glob.glob(os.path.join(CACHE, "pyflink", "lib", "*.jar"))
-    out = os.path.join(CACHE, "oracle")
-    java = os.path.join(HERE, "flink", "FlinkOracle.java")
-    subprocess.run(["javac", "-cp", ":".join(jars), "-d", out, java], check=True)
-    return ":".join(sorted(jars) + [out])
 
 
 class Flink:
     def __init__(self):
         self.process = subprocess.Popen(
-            ["java", "-Xmx1g", "-cp", class_path(), "FlinkOracle"],
+            ["java", "-Xmx1g", "-cp", flink_distribution.class_path(), "FlinkOracle"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -33,9 +33,11 @@ import org.apache.flink.util.CloseableIterator;
  *   {"reset": true}                 a new session
  *   {"sql": "SELECT …"}             the final rows, each value as Flink's client shows it, null for NULL
  *   {"sql": "…", "changes": true}   the changes, each with its kind first
+ *   {"sql": "INSERT …", "submit": true}   its job, as soon as it is submitted
  * </pre>
  *
- * An answer is {"rows": [[…]]} or {"error": "…"}.
+ * An answer is {"rows": [[…]]}, {"job": "…"} or {"error": "…"}. With HOST:PORT as argument the jobs
+ * run on the cluster whose REST interface is there, else in this process.
  */
 public final class FlinkOracle {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -43,6 +45,11 @@ public final class FlinkOracle {
   public static void main(String[] arguments) throws Exception {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     System.setOut(System.err);
+    if (arguments.length == 1) {
+      String[] place = arguments[0].split(":");
+      answerAll(clientOf(place[0], Integer.parseInt(place[1])), out);
+      System.exit(0);
+    }
     Configuration settings = new Configuration();
     settings.set(TaskManagerOptions.MANAGED_MEMORY_SIZE, MemorySize.ofMebiBytes(256));
     settings.set(RestOptions.BIND_PORT, "0");
@@ -56,15 +63,19 @@ public final class FlinkOracle {
             .build();
     try (MiniCluster cluster = new MiniCluster(shape)) {
       cluster.start();
-      Configuration client = new Configuration();
-      client.set(DeploymentOptions.TARGET, "remote");
-      client.set(RestOptions.ADDRESS, "127.0.0.1");
-      client.set(RestOptions.PORT, cluster.getRestAddress().get().getPort());
-      client.setString("parallelism.default", "1");
-      client.setString("table.local-time-zone", "UTC");
-      answerAll(client, out);
+      answerAll(clientOf("127.0.0.1", cluster.getRestAddress().get().getPort()), out);
     }
     System.exit(0);
+  }
+
+  private static Configuration clientOf(String host, int port) {
+    Configuration client = new Configuration();
+    client.set(DeploymentOptions.TARGET, "remote");
+    client.set(RestOptions.ADDRESS, host);
+    client.set(RestOptions.PORT, port);
+    client.setString("parallelism.default", "1");
+    client.setString("table.local-time-zone", "UTC");
+    return client;
   }
 
   private static void answerAll(Configuration client, PrintStream out) throws Exception {
@@ -78,6 +89,9 @@ public final class FlinkOracle {
         if (request.has("reset")) {
           session = open(client);
           answer.put("rows", new ArrayList<>());
+        } else if (request.has("submit")) {
+          TableResult submitted = session.executeSql(request.get("sql").asText());
+          answer.put("job", submitted.getJobClient().get().getJobID().toString());
         } else {
           answer.put("rows", run(session, request.get("sql").asText(), request.has("changes")));
         }
