@@ -2,6 +2,7 @@
 
 #include <rocksdb/file_system.h>
 
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -61,11 +62,45 @@ public:
   }
 };
 
+/// RocksDB ends the process when it writes at a time before 1970, which is what a machine without a
+/// clock may have. It goes by these seconds for the ages of files alone, which then have none.
+class clock_since_1970 final : public rocksdb::SystemClockWrapper {
+public:
+  explicit clock_since_1970(const std::shared_ptr<rocksdb::SystemClock>& of)
+      : SystemClockWrapper(of) {}
+  const char* Name() const override { return "headrace.clock_since_1970"; }
+  rocksdb::Status GetCurrentTime(std::int64_t* seconds) override {
+    auto told = target_->GetCurrentTime(seconds);
+    // A second before 1970 is told as a failure.
+    if (!told.ok() || *seconds < 0)
+      *seconds = 0;
+    return rocksdb::Status::OK();
+  }
+};
+
+class scratch final : public rocksdb::EnvWrapper {
+public:
+  explicit scratch(const std::shared_ptr<rocksdb::FileSystem>& files)
+      : EnvWrapper(rocksdb::NewCompositeEnv(files)) {
+    // What a wrapper has by itself goes through the calls of older releases.
+    file_system_ = files;
+    system_clock_ = make_clock_since_1970(rocksdb::SystemClock::Default());
+  }
+  rocksdb::Status GetCurrentTime(std::int64_t* seconds) override {
+    return system_clock_->GetCurrentTime(seconds);
+  }
+};
+
 } // namespace
+
+std::shared_ptr<rocksdb::SystemClock>
+make_clock_since_1970(const std::shared_ptr<rocksdb::SystemClock>& of) {
+  return std::make_shared<clock_since_1970>(of);
+}
 
 rocksdb::Env& scratch_env() {
   // RocksDB's threads run until the process ends, so it is never destroyed.
-  static auto* const env = rocksdb::NewCompositeEnv(std::make_shared<unsynced_files>()).release();
+  static auto* const env = new scratch(std::make_shared<unsynced_files>());
   return *env;
 }
 
