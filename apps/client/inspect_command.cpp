@@ -22,13 +22,13 @@ result<std::string> describe(const inspect_options& options) {
     wanted.push_back(id);
   }
   if (options.state.empty()) {
-    std::vector<processor::operator_summary> operators;
+    savepoint_summary all{from.content(), {}, {}};
     for (const auto& id : wanted) {
       HEADRACE_TRY(auto one, from.summarize(id));
-      operators.push_back(std::move(one));
+      all.operators.push_back(std::move(one));
     }
-    return options.is_json ? savepoint_as_json(from.content(), operators)
-                           : savepoint_as_text(from.content(), operators);
+    HEADRACE_TRY(all.hooks, scheduler::decode_hook_states(from.content().master_hooks));
+    return options.is_json ? savepoint_as_json(all) : savepoint_as_text(all);
   }
   std::string known;
   for (const auto& id : wanted) {

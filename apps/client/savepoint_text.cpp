@@ -29,6 +29,13 @@ std::string_view kind_of(const state::completed_checkpoint& content) {
   return content.kind == state::checkpoint_kind::savepoint ? "savepoint" : "checkpoint";
 }
 
+std::string hooks_as_text(const scheduler::master_hook_states& hooks) {
+  std::vector<std::vector<std::string>> rows = {{"MASTER HOOK", "BYTES"}};
+  for (const auto& [identifier, stored] : hooks)
+    rows.push_back({identifier, std::to_string(stored.size())});
+  return text_table(rows);
+}
+
 json entry_json(const processor::state_summary& state, const processor::keyed_piece& piece,
                 std::size_t row) {
   const auto& described = *state.description;
@@ -62,14 +69,14 @@ json entry_json(const processor::state_summary& state, const processor::keyed_pi
 
 } // namespace
 
-std::string savepoint_as_text(const state::completed_checkpoint& content,
-                              const std::vector<processor::operator_summary>& operators) {
+std::string savepoint_as_text(const savepoint_summary& of) {
+  const auto& content = of.content;
   std::string out = std::string(kind_of(content)) + ' ' + std::to_string(content.id) + " of job " +
                     to_string(content.job) + ": " + content.directory + "\n\n";
   std::vector<std::vector<std::string>> rows = {
       {"OPERATOR", "UID", "SUBTASKS", "STATE", "KIND", "KEYS", "ROWS", "BYTES", "TYPE"}};
   std::string notes;
-  for (const auto& one : operators) {
+  for (const auto& one : of.operators) {
     const auto uid = one.uid.empty() ? "- (id " + to_string(one.id) + ")" : one.uid;
     const auto subtasks =
         std::to_string(one.parallelism) + " of " + std::to_string(one.max_parallelism);
@@ -91,11 +98,12 @@ std::string savepoint_as_text(const state::completed_checkpoint& content,
     if (one.key_type != nullptr)
       notes += one.name + ": keys are " + one.key_type->to_sql() + '\n';
   }
-  return out + text_table(rows) + (notes.empty() ? "" : "\n" + notes);
+  out += text_table(rows) + (notes.empty() ? "" : "\n" + notes);
+  return of.hooks.empty() ? out : out + '\n' + hooks_as_text(of.hooks);
 }
 
-std::string savepoint_as_json(const state::completed_checkpoint& content,
-                              const std::vector<processor::operator_summary>& operators) {
+std::string savepoint_as_json(const savepoint_summary& of) {
+  const auto& content = of.content;
   json out;
   out["kind"] = kind_of(content);
   out["id"] = content.id;
@@ -105,7 +113,7 @@ std::string savepoint_as_json(const state::completed_checkpoint& content,
   out["completed"] = content.completed_ms;
   out["bytes"] = content.size_bytes();
   out["operators"] = json::array();
-  for (const auto& one : operators) {
+  for (const auto& one : of.operators) {
     json states = json::array();
     for (const auto& state : one.states) {
       json described;
@@ -136,6 +144,9 @@ std::string savepoint_as_json(const state::completed_checkpoint& content,
     described["states"] = std::move(states);
     out["operators"].push_back(std::move(described));
   }
+  out["masterHooks"] = json::array();
+  for (const auto& [identifier, stored] : of.hooks)
+    out["masterHooks"].push_back({{"id", identifier}, {"bytes", stored.size()}});
   return line_of(out);
 }
 

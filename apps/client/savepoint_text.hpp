@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libscheduler/checkpoint/master_hooks.hpp"
 #include "libstate/processor/savepoint_reader.hpp"
 #include "libactors/base/result.hpp"
 
@@ -11,11 +12,16 @@ namespace headrace::client {
 
 // How `headrace savepoint inspect` prints what is in a savepoint. Pure, but for reading it.
 
-/// All operators and their states: a table, or one JSON object.
-std::string savepoint_as_text(const state::completed_checkpoint& content,
-                              const std::vector<processor::operator_summary>& operators);
-std::string savepoint_as_json(const state::completed_checkpoint& content,
-                              const std::vector<processor::operator_summary>& operators);
+/// What is known of a savepoint.
+struct savepoint_summary {
+  const state::completed_checkpoint& content;
+  std::vector<processor::operator_summary> operators;
+  scheduler::master_hook_states hooks;
+};
+
+/// All operators and their states, and the master hooks: tables, or one JSON object.
+std::string savepoint_as_text(const savepoint_summary& of);
+std::string savepoint_as_json(const savepoint_summary& of);
 
 /// The entries of one state, a JSON object a line, at most so many.
 /// @errors as savepoint_reader::read
