@@ -84,6 +84,8 @@ actors::address task_manager_process::start_task_executor(std::optional<std::siz
           ? settings.get_memory_size("execution.checkpointing.file-merging.max-file-size")
           : 0;
   wanted.state_memory_bytes = state_memory_bytes(settings, wanted.memory_bytes);
+  wanted.state_read_threads =
+      static_cast<std::int32_t>(settings.get_int("state.backend.rocksdb.read-threads"));
   wanted.leader = parts_->leader;
   wanted.on_registered = options_.on_registered;
   wanted.heartbeat_interval = settings.get_duration("heartbeat.interval");

@@ -137,6 +137,10 @@ const std::vector<option_declaration>& all_options() {
       {"state.backend.rocksdb.memory.managed", boolean, "true",
        "Whether RocksDB takes as much memory as half of taskmanager.memory.managed.size, beside "
        "what batches take; else 512 MB"},
+      {"state.backend.rocksdb.read-threads", integer, "16",
+       "How many threads of a task manager, at most, read rows of RocksDB for its subtasks where "
+       "reads wait for the disk, so that a batch's rows are read many at once; 0: none",
+       0, 256},
       {"state.backend.type", text, "hashmap",
        "Where keyed state lives: hashmap, in memory; rocksdb, on local disk, with incremental "
        "checkpoints",

@@ -12,9 +12,9 @@
 namespace headrace::state {
 
 rocksdb_backend::rocksdb_backend(keyed_backend_setup setup, std::shared_ptr<rocksdb_memory> memory,
-                                 std::uint64_t inline_bytes_max)
+                                 std::uint64_t inline_bytes_max, batch_reading reading)
     : setup_(std::move(setup)), memory_(std::move(memory)),
-      uploads_(std::make_shared<uploaded_files>(inline_bytes_max)) {}
+      uploads_(std::make_shared<uploaded_files>(inline_bytes_max)), reading_(std::move(reading)) {}
 
 rocksdb_backend::~rocksdb_backend() {
   // Jobs may keep the database open for longer than there is a clock.
@@ -47,7 +47,7 @@ void rocksdb_backend::make_table(state_entry& entry) {
   if (!is_user_kind(entry.description.kind))
     entry.table =
         std::make_unique<rocksdb_table>(instance_, entry.family, setup_.key, setup_.max_parallelism,
-                                        setup_.groups, entry.description);
+                                        setup_.groups, entry.description, reading_, setup_.time);
 }
 
 result<rocksdb_backend::state_entry*> rocksdb_backend::open(const state_description& wanted,
@@ -221,7 +221,7 @@ result<std::unique_ptr<keyed_backend>> rocksdb_state_backend::make(keyed_backend
   if (setup.local_directory.empty())
     return error(errc::bad_usage, "RocksDB has no directory for its files");
   std::unique_ptr<keyed_backend> made =
-      std::make_unique<rocksdb_backend>(std::move(setup), memory_, inline_bytes_max_);
+      std::make_unique<rocksdb_backend>(std::move(setup), memory_, inline_bytes_max_, reading_);
   return made;
 }
 

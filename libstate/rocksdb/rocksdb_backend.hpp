@@ -11,18 +11,20 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace headrace::state {
 
 /// Keyed state in a RocksDB database in a local directory, a column family a state. See
-/// keyed_backend. Reads and writes on the mailbox may wait for the disk, as in Flink; flushes,
-/// uploads, restores and compactions happen on other threads.
+/// keyed_backend. Reads and writes on the mailbox may wait for the disk, as in Flink, a batch's
+/// reads together with other threads; flushes, uploads, restores and compactions happen on other
+/// threads.
 class rocksdb_backend final : public keyed_backend {
 public:
   /// @param inline_bytes_max  see rocksdb_state_backend
   rocksdb_backend(keyed_backend_setup setup, std::shared_ptr<rocksdb_memory> memory,
-                  std::uint64_t inline_bytes_max = 0);
+                  std::uint64_t inline_bytes_max = 0, batch_reading reading = {});
   ~rocksdb_backend() override;
 
   status restore(const std::vector<keyed_state_handle>& handles) override;
@@ -88,6 +90,7 @@ private:
   keyed_backend_setup setup_;
   std::shared_ptr<rocksdb_memory> memory_;
   std::shared_ptr<uploaded_files> uploads_;
+  batch_reading reading_;
   std::shared_ptr<rocksdb_instance> instance_; ///< dies after what reads it
   current_row current_;
   std::map<std::string, state_entry, std::less<>> states_;
@@ -102,9 +105,10 @@ public:
 
   /// @param budget_bytes  of all backends together; 0: a default
   explicit rocksdb_state_backend(std::uint64_t budget_bytes,
-                                 std::uint64_t inline_bytes_max = inline_bytes_usual)
+                                 std::uint64_t inline_bytes_max = inline_bytes_usual,
+                                 batch_reading reading = {})
       : memory_(std::make_shared<rocksdb_memory>(budget_bytes)),
-        inline_bytes_max_(inline_bytes_max) {}
+        inline_bytes_max_(inline_bytes_max), reading_(std::move(reading)) {}
   std::string_view name() const override { return "rocksdb"; }
   /// @errors bad_usage  no local directory
   result<std::unique_ptr<keyed_backend>> make(keyed_backend_setup setup) override;
@@ -112,6 +116,7 @@ public:
 private:
   std::shared_ptr<rocksdb_memory> memory_;
   std::uint64_t inline_bytes_max_;
+  batch_reading reading_; ///< its threads are those of all backends
 };
 
 } // namespace headrace::state

@@ -50,6 +50,7 @@ std::vector<backend_figure> rocksdb_figures::read() const {
     if (const auto value = instance->property(name, of == scope::families))
       out.push_back({name, *value});
   }
+  out.push_back({"rocksdb.shared-reads", instance->shared_reads()});
   return out;
 }
 

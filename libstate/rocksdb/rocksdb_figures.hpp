@@ -11,6 +11,7 @@ namespace headrace::state {
 
 /// Properties of one database under Flink's names (`state.backend.rocksdb.metrics.*` there): of its
 /// column families together; those of the block cache are of all databases that share it.
+/// `rocksdb.shared-reads` is ours: rows that other threads have read for the subtask.
 class rocksdb_figures final : public backend_figures {
 public:
   explicit rocksdb_figures(std::weak_ptr<rocksdb_instance> of) : of_(std::move(of)) {}

@@ -8,6 +8,7 @@
 
 #include <rocksdb/db.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -65,6 +66,11 @@ public:
   std::optional<std::uint64_t> property(const char* name, bool is_sum) const;
   /// Of files and write buffers.
   std::uint64_t size_bytes() const;
+  /// Rows that other threads than the subtask's have read for it. Any thread.
+  std::uint64_t shared_reads() const { return shared_reads_.load(std::memory_order_relaxed); }
+  void count_shared_reads(std::uint64_t rows) {
+    shared_reads_.fetch_add(rows, std::memory_order_relaxed);
+  }
 
 private:
   rocksdb_instance(std::shared_ptr<rocksdb_memory> memory, std::string directory);
@@ -75,6 +81,7 @@ private:
   std::string directory_;
   std::shared_ptr<snapshot_cuts> cuts_ = std::make_shared<snapshot_cuts>();
   rocksdb::WriteOptions write_options_;
+  std::atomic<std::uint64_t> shared_reads_ = 0;
   std::unique_ptr<rocksdb::DB> db_;
   mutable std::mutex handles_mutex_; ///< against calls that come from other threads
   std::vector<rocksdb::ColumnFamilyHandle*> handles_; ///< the default one first, which is empty

@@ -4,15 +4,18 @@
 #include "libstate/rocksdb/row_key.hpp"
 #include "libactors/base/assert.hpp"
 
+#include <rocksdb/perf_context.h>
+
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <exception>
 #include <utility>
 
 namespace headrace::state {
 
 namespace {
 
-constexpr std::size_t rows_a_read = 256; ///< each may pin a block until it is copied
 /// Of a write; what a cut sees begins and ends on the mailbox, so that nobody sees a part.
 constexpr std::size_t write_bytes = std::size_t{1} << 20U;
 /// Up to so many rows of a namespace are deleted one by one: many range deletions slow reads down.
@@ -39,10 +42,11 @@ struct rocksdb_table::running_scan {
 rocksdb_table::rocksdb_table(std::shared_ptr<rocksdb_instance> in,
                              rocksdb::ColumnFamilyHandle* family, key_schema schema,
                              std::int32_t max_parallelism, key_group_range groups,
-                             state_description description)
+                             state_description description, batch_reading reading,
+                             const clock* time)
     : instance_(std::move(in)), family_(family), schema_(std::move(schema)),
       max_parallelism_(max_parallelism), groups_(groups), description_(std::move(description)),
-      names_(rows_a_read), values_(rows_a_read), outcomes_(rows_a_read) {}
+      reading_(std::move(reading)), time_(time), pace_(reading_.pays) {}
 
 status rocksdb_table::locate(const key_batch& keys, std::span<const std::uint32_t> rows,
                              state_namespace space, access mode, located_rows& out) {
@@ -108,34 +112,84 @@ status rocksdb_table::read_rows(staged_rows& staged) {
   staged.cells.assign(staged.rows.size() * stride, std::byte{0});
   if (staged.replaced.size() < staged.rows.size() && stride == 0)
     staged.replaced.resize(staged.rows.size());
-  const rocksdb::ReadOptions options;
-  for (std::size_t base = 0; base < staged.order.size(); base += rows_a_read) {
-    const auto count = std::min(rows_a_read, staged.order.size() - base);
-    const auto* chunk = staged.order.data() + base;
-    for (std::size_t i = 0; i < count; ++i)
-      names_[i] = staged.name_of(staged.rows[chunk[i]]);
-    instance_->db().MultiGet(options, family_, count, names_.data(), values_.data(),
-                             outcomes_.data(), /*sorted_input=*/true);
-    for (std::size_t i = 0; i < count; ++i) {
-      if (!outcomes_[i].IsNotFound()) {
-        HEADRACE_CHECK(to_status(outcomes_[i], "read"));
-        HEADRACE_CHECK(take_value(staged, chunk[i], values_[i]));
-      }
-      values_[i].Reset();
+  costs_.assign((staged.order.size() + reading_.piece_rows - 1) / reading_.piece_rows, {});
+  const bool is_shared = costs_.size() > 1 && reading_.threads != nullptr && pace_.is_slow();
+  HEADRACE_CHECK(is_shared ? read_shared(staged) : read_alone(staged));
+  if (time_ != nullptr)
+    pace_.add(costs_);
+  return {};
+}
+
+status rocksdb_table::read_alone(staged_rows& staged) {
+  for (std::size_t piece = 0; piece < costs_.size(); ++piece)
+    HEADRACE_CHECK(read_piece(staged, piece, staged.values, costs_[piece]));
+  return {};
+}
+
+status rocksdb_table::read_shared(staged_rows& staged) {
+  const auto pieces = costs_.size();
+  std::vector<status> outcomes(pieces);
+  if (piece_values_.size() < pieces)
+    piece_values_.resize(pieces);
+  const auto by_others = reading_.threads->run(pieces, [&](std::size_t piece) {
+    try {
+      piece_values_[piece].clear();
+      outcomes[piece] = read_piece(staged, piece, piece_values_[piece], costs_[piece]);
+    } catch (const std::exception& failure) { // there is no memory left
+      outcomes[piece] = error(errc::out_of_memory, failure.what());
     }
+  });
+  instance_->count_shared_reads(std::min(by_others * reading_.piece_rows, staged.order.size()));
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    HEADRACE_CHECK(std::move(outcomes[piece]));
+    const auto base = staged.values.size();
+    staged.values.append(piece_values_[piece]);
+    for (const auto index : rows_of(staged, piece))
+      staged.rows[index].value_at += base;
+  }
+  return {};
+}
+
+std::span<const std::uint32_t> rocksdb_table::rows_of(const staged_rows& staged,
+                                                      std::size_t piece) const {
+  const auto first = piece * reading_.piece_rows;
+  return std::span(staged.order)
+      .subspan(first, std::min(reading_.piece_rows, staged.order.size() - first));
+}
+
+status rocksdb_table::read_piece(staged_rows& staged, std::size_t piece, byte_string& values,
+                                 read_pace::piece& cost) const {
+  std::array<rocksdb::Slice, batch_reading::piece_rows_most> names;
+  std::array<rocksdb::PinnableSlice, batch_reading::piece_rows_most> found;
+  std::array<rocksdb::Status, batch_reading::piece_rows_most> outcomes;
+  const auto rows = rows_of(staged, piece);
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    names[i] = staged.name_of(staged.rows[rows[i]]);
+  const auto& blocks = rocksdb::get_perf_context()->block_read_count; // of this thread
+  const auto blocks_before = blocks;
+  const auto before_us = time_ == nullptr ? 0 : time_->now_us();
+  instance_->db().MultiGet(rocksdb::ReadOptions(), family_, rows.size(), names.data(), found.data(),
+                           outcomes.data(), /*sorted_input=*/true);
+  cost = {rows.size(), blocks - blocks_before,
+          (time_ == nullptr ? 0 : time_->now_us()) - before_us};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (outcomes[i].IsNotFound())
+      continue;
+    HEADRACE_CHECK(to_status(outcomes[i], "read"));
+    HEADRACE_CHECK(take_value(staged, rows[i], found[i], values));
   }
   return {};
 }
 
 status rocksdb_table::take_value(staged_rows& staged, std::uint32_t index,
-                                 const rocksdb::Slice& value) {
+                                 const rocksdb::Slice& value, byte_string& values) const {
   auto& row = staged.rows[index];
   row.is_present = true;
   const auto stride = description_.layout.fixed_bytes;
   if (stride == 0) {
-    row.value_at = staged.values.size();
+    row.value_at = values.size();
     row.value_size = static_cast<std::uint32_t>(value.size());
-    staged.values.append(value.data(), value.size());
+    values.append(value.data(), value.size());
     return {};
   }
   if (value.size() != stride)

@@ -2,28 +2,45 @@
 
 #include "libstate/keyed/keyed_table.hpp"
 #include "libstate/rocksdb/namespace_counts.hpp"
+#include "libstate/rocksdb/read_pace.hpp"
+#include "libstate/rocksdb/read_threads.hpp"
 #include "libstate/rocksdb/rocksdb_instance.hpp"
 #include "libstate/rocksdb/staged_rows.hpp"
+#include "libactors/base/clock.hpp"
 
 #include <rocksdb/write_batch.h>
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace headrace::state {
 
+/// How the tables of a backend read batches.
+struct batch_reading {
+  /// Each row of a piece may pin a block until it is copied; two of RocksDB's own batches.
+  static constexpr std::size_t piece_rows_most = 64;
+
+  std::shared_ptr<read_threads> threads;    ///< null: each subtask's reads are its own
+  read_pace::limits pays = {};              ///< when others read for it
+  std::size_t piece_rows = piece_rows_most; ///< that one thread reads at once; at least 1
+};
+
 /// A table in a column family. See keyed_table; on the mailbox only.
 ///
-/// `locate` makes one sorted list of a batch's distinct rows and reads them by MultiGet; the caller
-/// works on copies; `write_back` puts what has changed in one write batch.
+/// `locate` makes one sorted list of a batch's distinct rows and reads them by MultiGet, in pieces;
+/// the caller works on copies; `write_back` puts what has changed in one write batch. Where reads
+/// wait for the disk, other threads read pieces too: all within `locate`, so that neither the order
+/// of reads and writes of a key nor barriers are concerned.
 class rocksdb_table final : public keyed_table {
 public:
   rocksdb_table(std::shared_ptr<rocksdb_instance> in, rocksdb::ColumnFamilyHandle* family,
                 key_schema schema, std::int32_t max_parallelism, key_group_range groups,
-                state_description description);
+                state_description description, batch_reading reading = {},
+                const clock* time = nullptr);
 
   const state_description& description() const override { return description_; }
   status locate(const key_batch& keys, std::span<const std::uint32_t> rows,
@@ -55,7 +72,14 @@ private:
   status locate_in(const key_batch& keys, std::span<const std::uint32_t> rows, SpaceAt space_at,
                    access mode, located_rows& out);
   status read_rows(staged_rows& staged);
-  status take_value(staged_rows& staged, std::uint32_t index, const rocksdb::Slice& value);
+  status read_alone(staged_rows& staged);
+  status read_shared(staged_rows& staged);
+  std::span<const std::uint32_t> rows_of(const staged_rows& staged, std::size_t piece) const;
+  /// Any thread, for different pieces at once. @param values  of variable layout go there
+  status read_piece(staged_rows& staged, std::size_t piece, byte_string& values,
+                    read_pace::piece& cost) const;
+  status take_value(staged_rows& staged, std::uint32_t index, const rocksdb::Slice& value,
+                    byte_string& values) const;
   bool has_changed(const staged_rows& staged, std::uint32_t index) const;
   rocksdb::Slice stored_value(const staged_rows& staged, std::uint32_t index) const;
   std::shared_ptr<running_scan> begin_scan(state_namespace space);
@@ -69,9 +93,11 @@ private:
   state_description description_;
   namespace_counts counts_;
   rocksdb::WriteBatch batch_;
-  std::vector<rocksdb::Slice> names_;
-  std::vector<rocksdb::PinnableSlice> values_;
-  std::vector<rocksdb::Status> outcomes_;
+  batch_reading reading_;
+  const clock* time_; ///< null: it is not known what reads cost
+  read_pace pace_;
+  std::vector<read_pace::piece> costs_;   ///< of the last batch
+  std::vector<byte_string> piece_values_; ///< of pieces that were shared; variable layout
   // Values of the last piece of a scan, and where each is.
   std::vector<std::byte> scanned_;
   std::vector<std::pair<std::size_t, std::size_t>> scanned_places_; ///< offset, size

@@ -44,6 +44,7 @@ struct task_executor_settings {
   /// task writes one of its own.
   std::uint64_t segment_bytes = std::uint64_t{32} << 20U;
   std::uint64_t state_memory_bytes = 0;             ///< of such backends together; 0: a default
+  std::int32_t state_read_threads = 0;              ///< of such backends together
   std::shared_ptr<actors::leader_retrieval> leader; ///< finds the resource manager
   /// Called in the executor's turn each time that it has registered; may be empty.
   std::function<void()> on_registered;

@@ -106,7 +106,8 @@ void task_executor_endpoint::start(const execution_attempt_id& attempt,
   const auto kind = task.what.job.state_backend.empty() ? "hashmap" : task.what.job.state_backend;
   auto& backend = backends_[kind];
   if (backend == nullptr) {
-    auto made = headrace::state::make_state_backend(kind, settings_.state_memory_bytes);
+    auto made = headrace::state::make_state_backend(kind, settings_.state_memory_bytes,
+                                                    settings_.state_read_threads);
     if (!made) {
       tell_state(task, task_state::FAILED, std::move(made).error());
       end_task(attempt);

@@ -12,6 +12,7 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -89,13 +90,21 @@ inline const backend_choice on_heap_canonically{"hashmap", state::snapshot_kind:
 inline const backend_choice on_rocksdb{"rocksdb", state::snapshot_kind::native};
 inline const backend_choice on_rocksdb_canonically{"rocksdb", state::snapshot_kind::canonical};
 
+/// Batches are read by other threads too, in small pieces, whatever reads cost.
+inline state::batch_reading shared_batch_reading() {
+  return {std::make_shared<state::read_threads>(2), state::read_pace::limits::always(), 5};
+}
+
 /// A maker of backends, of those that write files which checkpoints share however little they hold.
+/// @param shares_reads  of RocksDB: see shared_batch_reading
 inline std::unique_ptr<state::state_backend>
-make_maker(const std::string& backend, std::uint64_t memory_bytes = std::uint64_t{64} << 20U) {
+make_maker(const std::string& backend, std::uint64_t memory_bytes = std::uint64_t{64} << 20U,
+           bool shares_reads = false) {
   if (backend == "hashmap")
     return std::make_unique<state::heap_state_backend>(0);
   if (backend == "rocksdb")
-    return std::make_unique<state::rocksdb_state_backend>(memory_bytes, 0);
+    return std::make_unique<state::rocksdb_state_backend>(
+        memory_bytes, 0, shares_reads ? shared_batch_reading() : state::batch_reading{});
   return take(state::make_state_backend(backend, memory_bytes));
 }
 
@@ -115,7 +124,8 @@ struct state_fixture {
                                              state::key_group_range groups = {0, max_parallelism},
                                              std::int32_t groups_max = max_parallelism) {
     if (maker == nullptr)
-      maker = make_maker(choice.backend);
+      maker = make_maker(choice.backend, std::uint64_t{64} << 20U,
+                         choice.kind == state::snapshot_kind::native);
     const auto name = "b" + std::to_string(backends_made++);
     state::keyed_backend_setup setup{
         state::key_schema(std::move(key)), groups_max, groups, &time, &files, nullptr,

@@ -1,10 +1,12 @@
 #include "test/support/operator_harness.hpp"
 
 #include "libstate/registry/state_backends.hpp"
+#include "libstate/rocksdb/rocksdb_backend.hpp"
 #include "libstate/storage/file_state_output.hpp"
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace headrace::testing {
@@ -86,7 +88,13 @@ operator_harness::operator_harness(graph::operator_node node, const maker& make,
 
 void operator_harness::open(std::int32_t parallelism, std::string_view backend,
                             const std::vector<state::keyed_state_handle>& stored) {
-  backends_ = std::move(*state::make_state_backend(backend));
+  if (backend == "rocksdb") // batches are read by other threads too, whatever reads cost
+    backends_ = std::make_unique<state::rocksdb_state_backend>(
+        0, state::rocksdb_state_backend::inline_bytes_usual,
+        state::batch_reading{std::make_shared<state::read_threads>(2),
+                             state::read_pace::limits::always(), 3});
+  else
+    backends_ = std::move(*state::make_state_backend(backend));
   for (std::int32_t i = 0; i < parallelism; ++i) {
     subtask opened;
     auto made = make_(node_, *context_);

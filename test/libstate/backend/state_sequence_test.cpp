@@ -39,7 +39,9 @@ public:
     keys_.assign(nullable_keys(names_), column_0);
     check_ok(keys_.groups(groups_));
     makers_[heap] = make_maker("hashmap");
-    makers_[rocks] = take(make_state_backend("rocksdb", std::uint64_t{32} << 20U));
+    makers_[rocks] = std::make_unique<rocksdb_state_backend>(
+        std::uint64_t{32} << 20U, rocksdb_state_backend::inline_bytes_usual,
+        shared_batch_reading());
   }
 
   void run() {

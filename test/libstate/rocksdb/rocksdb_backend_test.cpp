@@ -309,7 +309,8 @@ TEST_CASE_FIXTURE(rocksdb_fixture,
   for (const auto& one : figures->read())
     told[one.name] = one.value;
 
-  CHECK(told.size() == 24);
+  CHECK(told.size() == 25);
+  CHECK(told.contains("rocksdb.shared-reads"));
   CHECK(told.at("rocksdb.num-entries-active-mem-table") >= 2000);
   CHECK(told.at("rocksdb.cur-size-all-mem-tables") > 2000 * 16);
   CHECK(told.at("rocksdb.block-cache-capacity") > 0);
