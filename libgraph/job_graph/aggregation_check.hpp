@@ -36,6 +36,12 @@ status check_mini_batch(const std::string& where, const mini_batch_spec& spec);
 status check_group_calls(const std::string& where, const std::vector<group_aggregate_call>& calls,
                          const logical_type& in, const logical_type& out, std::size_t first);
 
+/// Checks that what calls keep of a group fits into one value.
+/// @param retracts  rows are taken back from the groups
+/// @errors invalid_graph
+status check_group_size(const std::string& where, const std::vector<group_aggregate_call>& calls,
+                        const logical_type& in, bool retracts);
+
 /// Whether the built-in aggregate keeps all values of a group, by its name in capitals: it has a
 /// state of its own, and cannot be merged.
 bool lists_values(std::string_view function);

@@ -142,6 +142,26 @@ status check_call(const std::string& where, const group_aggregate_call& call,
   return {};
 }
 
+/// What a group of calls takes lies in one value of this size.
+constexpr std::size_t group_bytes_max = 1024;
+constexpr std::size_t group_bytes_least = 24; ///< beside the calls
+constexpr std::size_t counted_bytes = 8;
+constexpr std::size_t wide_bytes = 16; ///< further ones, of all but COUNT
+
+/// Bytes that a call takes of it; none where it has a state of its own.
+std::size_t bytes_of(const group_aggregate_call& call, const logical_type& in, bool retracts) {
+  if (!call.definition.empty() || lists_values(call.function))
+    return 0;
+  const bool keeps_value = call.function == "MIN" || call.function == "MAX" ||
+                           call.function == "FIRST_VALUE" || call.function == "LAST_VALUE";
+  if (keeps_value) {
+    const auto& type = in.child(static_cast<std::size_t>(call.arguments[0]));
+    if (retracts || type.physical() == physical_type::string || type.width_bytes() <= 0)
+      return 0;
+  }
+  return counted_bytes + (call.function == "COUNT" ? 0 : wide_bytes);
+}
+
 status check_whole(const std::string& where, const group_aggregate_spec& spec,
                    const logical_type& in, const logical_type& out) {
   const auto keys = spec.key_columns.size();
@@ -152,7 +172,8 @@ status check_whole(const std::string& where, const group_aggregate_spec& spec,
     if (!(in.child(static_cast<std::size_t>(spec.key_columns[i])) == out.child(i)))
       return error(errc::type_mismatch, where + ": key " + std::to_string(i) +
                                             " leaves as another type: " + out.child(i).to_sql());
-  return check_group_calls(where, spec.calls, in, out, keys);
+  HEADRACE_CHECK(check_group_calls(where, spec.calls, in, out, keys));
+  return check_group_size(where, spec.calls, in, spec.input_retracts);
 }
 
 /// Between the phases stand the keys, and what the calls have come to.
@@ -180,6 +201,18 @@ status check_mini_batch(const std::string& where, const mini_batch_spec& spec) {
     return invalid(where, "a mini-batch of " + std::to_string(spec.rows_max) + " rows, after " +
                               std::to_string(spec.latency_ms) + " ms");
   return {};
+}
+
+status check_group_size(const std::string& where, const std::vector<group_aggregate_call>& calls,
+                        const logical_type& in, bool retracts) {
+  std::size_t bytes = group_bytes_least;
+  for (const auto& each : calls)
+    bytes += bytes_of(each, in, retracts);
+  if (bytes <= group_bytes_max)
+    return {};
+  return invalid(where, std::to_string(calls.size()) +
+                            " aggregates of one group are too many, about 40 fit: compute some of "
+                            "them in a query of their own, and join it by the keys");
 }
 
 status check_group_aggregate(const std::string& where, const group_aggregate_spec& spec,

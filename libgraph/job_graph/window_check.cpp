@@ -108,7 +108,8 @@ status check_window_group(const std::string& where, const window_group_spec& spe
                           const logical_type& in, const logical_type& out) {
   HEADRACE_CHECK(check_time(where, spec.start_column, in));
   HEADRACE_CHECK(check_time(where, spec.end_column, in));
-  return check_groups(where, spec.key_columns, spec.calls, in, out);
+  HEADRACE_CHECK(check_groups(where, spec.key_columns, spec.calls, in, out));
+  return check_group_size(where, spec.calls, in, false);
 }
 
 status check_session_group(const std::string& where, const session_group_spec& spec,

@@ -20,6 +20,8 @@
 ${DIR} in SQL is a directory of the file's own, empty at its start; ${EXAMPLES} that of the examples'
 job objects and libraries.
 
+A script that sets parallelism.default is run so; others run with parallelism 2, changes with 1.
+
 Each query, each line of values or errors, and each error counts as a check. Rows are compared in any
 order unless the query says ordered. Where the source is sqlite3, its answers
 are asked for again and compared, too.
@@ -137,8 +139,10 @@ def run_headrace(headrace, script, directory, form="csv"):
     path = os.path.join(directory, "script.sql")
     with open(path, "w", encoding="utf-8") as out:
         out.write(script)
+    says_parallelism = re.search(r"^SET '?parallelism\.default'? =", script, re.MULTILINE)
+    parallelism = [] if says_parallelism else ["-p", "1" if form == "changelog" else "2"]
     return subprocess.run(
-        [headrace, "run", path, "-q", "--format", form, "-p", "1" if form == "changelog" else "2"],
+        [headrace, "run", path, "-q", "--format", form, *parallelism],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         encoding="utf-8",

@@ -24,23 +24,6 @@ const window_aggregate_node* windows_of(const plan_node& input) {
   return time.type.root() == type_root::timestamp && !time.window ? windows : nullptr;
 }
 
-/// So many milliseconds before a time.
-bound_expression earlier(bound_expression time, std::int64_t by_ms) {
-  constexpr std::int64_t second_ms = 1000;
-  auto fraction = std::to_string(second_ms + by_ms % second_ms);
-  fraction[0] = '.';
-  bound_constant length;
-  length.text = std::to_string(by_ms / second_ms) + fraction;
-  length.interval.emplace();
-  const auto type = time.type;
-  const auto at = time.at;
-  bound_call out;
-  out.function = "-";
-  out.arguments.push_back(std::move(time));
-  out.arguments.push_back({std::move(length), logical_type::interval_day_time().not_null(), at});
-  return {std::move(out), type, at};
-}
-
 /// The ends of windows lie a slide apart: over their rows, each as late as its window, windows of
 /// that size are the same.
 std::optional<plan_node> form(const plan_node& plan) {
@@ -101,6 +84,22 @@ std::optional<plan_node> form(const plan_node& plan) {
 }
 
 } // namespace
+
+bound_expression earlier(bound_expression time, std::int64_t by_ms) {
+  constexpr std::int64_t second_ms = 1000;
+  auto fraction = std::to_string(second_ms + by_ms % second_ms);
+  fraction[0] = '.';
+  bound_constant length;
+  length.text = std::to_string(by_ms / second_ms) + fraction;
+  length.interval.emplace();
+  const auto type = time.type;
+  const auto at = time.at;
+  bound_call out;
+  out.function = "-";
+  out.arguments.push_back(std::move(time));
+  out.arguments.push_back({std::move(length), logical_type::interval_day_time().not_null(), at});
+  return {std::move(out), type, at};
+}
 
 plan_node form_cascaded_windows(plan_node plan) {
   for (auto& each : plan.inputs)

@@ -39,6 +39,9 @@ const window_shape* find_shape(const plan_node& plan);
 /// An aggregate over rows of windows, by their start and end, is one by whole windows, too.
 plan_node form_cascaded_windows(plan_node plan);
 
+/// So many milliseconds before a time.
+bound_expression earlier(bound_expression time, std::int64_t by_ms);
+
 /// FILTER of a window's aggregates is a CASE below them, AVG a sum and a count and a division
 /// above.
 plan_node expand_window_items(plan_node plan);

@@ -99,7 +99,12 @@ private:
   }
   void put(const watermark_node& node) {
     out_ += "WatermarkAssigner(rowtime=[" + (*columns_)[node.column].name + "], delay=[" +
-            std::to_string(node.delay_ms) + " ms])";
+            std::to_string(node.delay_ms) + " ms]";
+    if (node.on_event)
+      out_ += ", emit=[on-event]";
+    if (node.idle_timeout_ms)
+      out_ += ", idleTimeout=[" + std::to_string(*node.idle_timeout_ms) + " ms]";
+    out_ += ")";
   }
   void put(const calc_node& node) {
     const auto names = input_names();

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -55,6 +56,8 @@ struct values_node {
 struct watermark_node {
   std::size_t column = 0;
   std::int64_t delay_ms = 0;
+  bool on_event = false; ///< at each row that moves them, not once a batch
+  std::optional<std::int64_t> idle_timeout_ms = std::nullopt; ///< else that of the job
   friend bool operator==(const watermark_node&, const watermark_node&) = default;
 };
 
@@ -335,5 +338,8 @@ struct plan_node {
 ///     Calc(select=[a, +(b, 1) AS c], where=[>(a, 3)])
 ///     +- TableSourceScan(table=[`c`.`d`.`t`], fields=[a, b])
 std::string to_string(const plan_node& plan);
+
+/// Whether an option of a table is about its watermark, and so none of its connector's.
+bool is_watermark_option(std::string_view key);
 
 } // namespace headrace::sql

@@ -1,5 +1,4 @@
 #include "libgraph/connector/source.hpp"
-#include "libgraph/sql/bind/interval_value.hpp"
 #include "libgraph/sql/parse/parser.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
 #include "libactors/base/text.hpp"
@@ -348,6 +347,7 @@ std::optional<plan_node> query_planner::plan_scan(const graph::object_path& path
                 "table has no connector: " + path.object + "; say WITH ('connector' = '…')", at);
   if (!put_partitions(path, table, scan.options, at))
     return std::nullopt;
+  const auto options = scan.options;
   plan_node out;
   out.at = at;
   std::vector<logical_type::field> fields;
@@ -389,7 +389,12 @@ std::optional<plan_node> query_planner::plan_scan(const graph::object_path& path
     }
     out = projected(std::move(out), std::move(items), std::move(names));
   }
-  return table.watermark ? add_watermark(std::move(out), *table.watermark, at) : out;
+  auto marked = std::optional(std::move(out));
+  if (table.watermark)
+    marked = add_watermark(std::move(*marked), *table.watermark, at);
+  if (!marked || !apply_watermark_options(*marked, path.object, options, at))
+    return std::nullopt;
+  return marked;
 }
 
 /// Connectors get the columns of PARTITIONED BY as an option.
@@ -405,55 +410,6 @@ bool query_planner::put_partitions(const graph::object_path& path,
                   at);
   into.insert_or_assign("partition.keys", join_text(table.partitioned_by, ","));
   return true;
-}
-
-std::optional<plan_node> query_planner::add_watermark(plan_node plan,
-                                                      const graph::table_watermark& watermark,
-                                                      source_span at) {
-  std::vector<diagnostic> inner;
-  const auto scope = scope_of(plan.columns, {});
-  const auto parsed = parse_expression(watermark.expression);
-  auto bound = parsed.value ? expression_binder(scope, inner, &functions_).bind(*parsed.value)
-                            : std::nullopt;
-  const auto found =
-      std::find_if(plan.columns.begin(), plan.columns.end(),
-                   [&](const plan_column& each) { return each.name == watermark.column; });
-  if (!bound || found == plan.columns.end())
-    return fail(diagnostic_kind::invalid,
-                "watermark has no meaning: " +
-                    (inner.empty() ? watermark.expression : inner[0].message),
-                at);
-  const auto made = watermark_of(*bound, static_cast<std::size_t>(found - plan.columns.begin()));
-  if (!made)
-    return unsupported("watermarks follow their column, or lie an interval before it: WATERMARK "
-                       "FOR " +
-                           watermark.column + " AS " + watermark.column + " - INTERVAL '5' SECOND",
-                       at);
-  plan_node out;
-  out.at = at;
-  out.columns = plan.columns;
-  out.columns[made->column].time = time_kind::row_time;
-  out.node = *made;
-  out.inputs.push_back(std::move(plan));
-  return out;
-}
-
-std::optional<watermark_node> watermark_of(const bound_expression& expression, std::size_t column) {
-  const auto is_column = [&](const bound_expression& each) {
-    const auto* found = std::get_if<bound_column>(&each.node);
-    return found != nullptr && found->index == column;
-  };
-  if (is_column(expression))
-    return watermark_node{column, 0};
-  const auto* call = std::get_if<bound_call>(&expression.node);
-  if (call == nullptr || call->function != "-" || !is_column(call->arguments[0]))
-    return std::nullopt;
-  const auto* distance = std::get_if<bound_constant>(&call->arguments[1].node);
-  if (distance == nullptr || !distance->text || !distance->interval ||
-      call->arguments[1].type.root() != type_root::interval_day_time)
-    return std::nullopt;
-  const auto delay = interval_value(*distance->text, *distance->interval);
-  return delay && *delay >= 0 ? std::optional(watermark_node{column, *delay}) : std::nullopt;
 }
 
 } // namespace headrace::sql

@@ -254,6 +254,9 @@ private:
                       graph::object_options& into, source_span at);
   std::optional<plan_node> add_watermark(plan_node plan, const graph::table_watermark& watermark,
                                          source_span at);
+  /// What a table's options say of its watermark, which `plan` makes.
+  bool apply_watermark_options(plan_node& plan, const std::string& table,
+                               const graph::object_options& options, source_span at);
   std::optional<relation> apply_alias(relation made, const table_alias& alias);
 
   // --- joins and windows (plan_join.cpp, plan_window.cpp)

@@ -63,7 +63,7 @@ graph::connector_spec connector_of(const graph::object_options& options) {
   for (const auto& [key, value] : options) {
     if (key == "connector")
       out.name = value;
-    else
+    else if (!is_watermark_option(key))
       out.options.emplace(key, value);
   }
   return out;

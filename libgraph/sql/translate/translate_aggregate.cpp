@@ -1,3 +1,4 @@
+#include "libgraph/job_graph/aggregation_check.hpp"
 #include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 
@@ -36,6 +37,14 @@ std::int32_t job_translator::add_local_phase(std::int32_t input, logical_type& t
   return add("local aggregate", std::move(local), {input}, type);
 }
 
+bool job_translator::fits_into_group(const std::vector<graph::group_aggregate_call>& calls,
+                                     const logical_type& input, bool retracts, source_span at) {
+  const auto checked = graph::check_group_size("GROUP BY", calls, input, retracts);
+  if (!checked)
+    fail(diagnostic_kind::too_large, checked.error().message, at);
+  return checked.has_value();
+}
+
 maybe_index job_translator::make(const aggregate_node& node, const plan_node& plan) {
   const auto& input = plan.inputs[0];
   auto below = visit(input);
@@ -67,6 +76,8 @@ maybe_index job_translator::make(const aggregate_node& node, const plan_node& pl
   if (is_global)
     all.insert(all.begin(), keyed_type.fields().back());
   const auto results = logical_type::row(std::move(all)).not_null();
+  if (!fits_into_group(spec.calls, keyed_type, spec.input_retracts, plan.at))
+    return std::nullopt;
   if (plan.traits.split_column)
     below = add_split(*below, keyed_type, spec, results, plan);
   if (plan.traits.is_two_phase)

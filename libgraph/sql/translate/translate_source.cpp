@@ -152,7 +152,8 @@ maybe_index job_translator::make(const watermark_node& node, const plan_node& pl
   graph::watermark_spec spec;
   spec.kind = graph::watermark_kind::bounded_out_of_orderness;
   spec.bound_ms = node.delay_ms;
-  spec.idle_timeout_ms = settings_.idle_timeout_ms;
+  spec.on_event = node.on_event;
+  spec.idle_timeout_ms = node.idle_timeout_ms.value_or(settings_.idle_timeout_ms);
   spec.time_column = static_cast<std::int32_t>(node.column);
   const auto& input = plan.inputs[0];
   const auto* below_calcs = &input;

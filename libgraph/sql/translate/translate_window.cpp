@@ -63,6 +63,7 @@ maybe_index job_translator::make(const window_node& node, const plan_node& plan)
     fields.push_back(all[i]);
   const auto made =
       add("window", std::move(spec), {keyed}, logical_type::row(std::move(fields)).not_null());
+  sessions_.push_back({&plan, made, type});
   if (!is_global)
     return made;
   out_.program.at(made).parallelism = 1;
@@ -139,39 +140,6 @@ maybe_index job_translator::make(const window_aggregate_node& node, const plan_n
   for (std::size_t i = 0; i < node.items.size(); ++i)
     back.push_back(node.keys.size() + i);
   return add("project", graph::project_spec{numbers(back)}, {made}, plan.row_type());
-}
-
-void job_translator::keep_late(const window_aggregate_node& node, const plan_node& plan,
-                               std::int32_t made, const logical_type& type) {
-  if (node.late.empty())
-    return;
-  std::get<graph::operator_call>(out_.program.at(made).call).side_types.push_back(type);
-  late_.push_back({&plan, made, type});
-}
-
-/// Of the operator that others read the groups of, where they do.
-maybe_index job_translator::make(const late_node& /*node*/, const plan_node& plan) {
-  const auto* groups = &plan.inputs[0];
-  while (std::holds_alternative<calc_node>(groups->node))
-    groups = &groups->inputs[0];
-  const auto* windows = std::get_if<window_aggregate_node>(&groups->node);
-  if (windows == nullptr || windows->late.empty())
-    return not_yet("late rows of this GROUP BY", plan.at);
-  const auto find = [&] {
-    return std::find_if(late_.begin(), late_.end(),
-                        [&](const late_rows& each) { return *each.plan == *groups; });
-  };
-  if (find() == late_.end() && !visit(*groups))
-    return std::nullopt;
-  const auto from = find();
-  HEADRACE_ASSERT(from != late_.end(), "windows that keep late rows give them");
-  graph::transformation side;
-  side.name = "late rows";
-  side.call = graph::side_output_call{0};
-  side.inputs = {from->index};
-  side.output_type = from->type;
-  const auto late = out_.program.add(std::move(side));
-  return add("project", graph::project_spec{numbers(windows->late)}, {late}, plan.row_type());
 }
 
 std::optional<graph::aggregate_call> job_translator::call_of(const aggregate_item& item,

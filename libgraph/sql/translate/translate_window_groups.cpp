@@ -107,7 +107,8 @@ maybe_index job_translator::add_at_once(const window_aggregate_node& node, const
   spec.is_processing_time = window.shape.is_processing_time;
   spec.time_zone = window_of(window.shape).time_zone;
   const auto made = settle(add("window aggregate", std::move(spec), {windowed}, results));
-  keep_late(node, plan, made, windowed_type);
+  if (!keep_late_of_carried(node, plan, made, windowed_type, {width, width + 1}))
+    return std::nullopt;
   return add_results(made, keys.size(), node, plan);
 }
 
@@ -117,19 +118,15 @@ maybe_index job_translator::add_carried(const window_aggregate_node& node, const
     return not_yet("GROUP BY of windows over rows that are updated", updating->at);
   auto type = input.row_type();
   const auto calls = calls_of(node.items);
+  if (node.shape.kind != window_function::session && !fits_into_group(calls, type, false, plan.at))
+    return std::nullopt;
   const bool has_states = std::any_of(calls.begin(), calls.end(),
                                       [&](const auto& each) { return needs_states(each, type); });
   const auto* window = std::get_if<window_node>(&input.node);
   const bool is_session = node.shape.kind == window_function::session;
-  if (!node.late.empty() && !is_session && node.shape.kind != window_function::tumble)
-    return not_yet("late rows of CUMULATE, of HOP by TIMESTAMP_LTZ, and of HOP with other "
-                   "aggregates than COUNT, SUM, AVG, MIN and MAX",
-                   plan.at); // a row would come once a window
   if (window != nullptr && !has_states &&
       (!is_session || is_same_set(node.keys, window->partition)))
     return add_at_once(node, plan);
-  if (!node.late.empty() && is_session)
-    return not_yet("late rows of SESSION with these keys and aggregates", plan.at);
   if (node.shape.is_processing_time)
     return not_yet(window == nullptr
                        ? "a window over results of windows of PROCTIME()"
@@ -137,7 +134,7 @@ maybe_index job_translator::add_carried(const window_aggregate_node& node, const
                          "in windows over PROCTIME()",
                    plan.at);
   const auto below = visit(input);
-  if (!below)
+  if (!below || (is_session && !keep_late_of_sessions(node, plan)))
     return std::nullopt;
   graph::window_group_spec spec;
   spec.key_columns = numbers(node.keys);
@@ -154,7 +151,8 @@ maybe_index job_translator::add_carried(const window_aggregate_node& node, const
   const auto made = add("window aggregate", std::move(spec), {keyed}, results);
   if (is_global)
     out_.program.at(made).parallelism = 1;
-  keep_late(node, plan, made, type);
+  if (!keep_late_of_carried(node, plan, made, type, *node.carried))
+    return std::nullopt;
   return add_results(made, key_count, node, plan);
 }
 

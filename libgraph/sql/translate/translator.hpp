@@ -109,11 +109,23 @@ private:
   maybe_index make(const aggregate_node& node, const plan_node& plan);
   maybe_index make(const window_node& node, const plan_node& plan);
   maybe_index make(const window_aggregate_node& node, const plan_node& plan);
+  /// Tells of aggregates that are too many for one group.
+  bool fits_into_group(const std::vector<graph::group_aggregate_call>& calls,
+                       const logical_type& input, bool retracts, source_span at);
   graph::window_spec window_of(const window_shape& shape) const;
+
+  // --- late rows (translate_late.cpp)
   /// Lets the operator of a window aggregate, over rows of `type`, give late ones when they are
-  /// read.
+  /// read. A row comes once.
   void keep_late(const window_aggregate_node& node, const plan_node& plan, std::int32_t made,
                  const logical_type& type);
+  /// The same over rows that carry their windows: a row comes once a window, and is late when the
+  /// last of them is over. @param windows  columns of `type` that have the window's bounds
+  bool keep_late_of_carried(const window_aggregate_node& node, const plan_node& plan,
+                            std::int32_t made, const logical_type& type, carried_bounds windows);
+  /// The same of the sessions that a window aggregate is over, which drop their late rows before
+  /// these have a window.
+  bool keep_late_of_sessions(const window_aggregate_node& node, const plan_node& plan);
   std::optional<graph::aggregate_call> call_of(const aggregate_item& item, source_span at);
   /// Aggregates of rows that carry their windows.
   maybe_index add_carried(const window_aggregate_node& node, const plan_node& plan);
@@ -162,13 +174,22 @@ private:
     std::int32_t index = 0;
   };
   std::vector<known_plan> done_;
-  /// Operators that give late rows as side output 0.
+  /// Operators that give late rows as side output 0. Some windows have two of them.
   struct late_rows {
-    const plan_node* plan = nullptr;
+    const plan_node* plan = nullptr; ///< the window aggregate
     std::int32_t index = 0;
     logical_type type = logical_type::null();
+    std::vector<std::int32_t> columns; ///< of the type: those of `late_node`
+    std::optional<graph::expression> condition = std::nullopt; ///< else all are late
   };
   std::vector<late_rows> late_;
+  /// Operators that give rows with their sessions.
+  struct session_rows {
+    const plan_node* plan = nullptr;
+    std::int32_t index = 0;
+    logical_type type = logical_type::null(); ///< of what they take
+  };
+  std::vector<session_rows> sessions_;
   bool needs_before_ = true; ///< of the plan that is being made
 };
 

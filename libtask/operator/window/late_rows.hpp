@@ -15,6 +15,9 @@ class late_rows {
 public:
   /// @param row  of the columns of the batch at hand
   void add(std::uint32_t row) { rows_.push_back(row); }
+  void add_all(const std::vector<std::uint32_t>& rows) {
+    rows_.insert(rows_.end(), rows.begin(), rows.end());
+  }
   /// Takes what was added from the batch, which may go then.
   void take_from(const graph::record_batch& batch) {
     if (rows_.empty())

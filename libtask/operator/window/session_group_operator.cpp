@@ -39,8 +39,8 @@ public:
     in_ = rows;
     keys_.assign(rows, spec_.key_columns);
     auto taken = windows_.add(rows, keys_, *this);
-    for (std::size_t i = 0; gives_late_ && i < windows_.late().size(); ++i)
-      late_.add(windows_.late()[i]);
+    if (gives_late_)
+      late_.add_all(windows_.late());
     late_.take_from(rows);
     in_ = {};
     return taken;

@@ -1,5 +1,6 @@
 #include "libtask/operator/window/session_table_operator.hpp"
 
+#include "libtask/operator/window/late_rows.hpp"
 #include "libtask/operator/window/session_windows.hpp"
 #include "libgraph/data/batch_builder.hpp"
 #include "libgraph/data/key_codec.hpp"
@@ -40,8 +41,11 @@ public:
         all_columns_(node.input_types.front().child_count()),
         out_(std::make_shared<const graph::logical_type>(node.output_type), context.memory),
         is_zoned_(node.output_type.child(node.output_type.child_count() - 1).root() ==
-                  graph::type_root::timestamp_ltz) {
+                  graph::type_root::timestamp_ltz),
+        gives_late_(!node.side_types.empty()) {
     std::iota(all_columns_.begin(), all_columns_.end(), 0);
+    if (gives_late_)
+      windows_.keep_late();
   }
 
   std::optional<state::key_schema> key_schema() const override { return schema_; }
@@ -59,6 +63,9 @@ public:
     keys_.assign(rows, spec_.key_columns);
     graph::encode_keys(rows, all_columns_, encoded_);
     HEADRACE_CHECK(windows_.add(rows, keys_, *this));
+    if (gives_late_)
+      late_.add_all(windows_.late());
+    late_.take_from(rows);
     return store_taken();
   }
 
@@ -77,6 +84,7 @@ public:
   }
 
   result<drain_result> drain(operator_output& out, const drain_budget& budget) override {
+    late_.give(out);
     if (next_ == over_.size() && is_due_) {
       over_.clear();
       next_ = 0;
@@ -197,7 +205,9 @@ private:
   session_windows windows_;
   std::vector<int> all_columns_;
   graph::batch_builder out_;
-  bool is_zoned_; ///< window_time is an instant
+  bool is_zoned_;   ///< window_time is an instant
+  bool gives_late_; ///< as side output 0
+  late_rows late_;
   state::keyed_table* table_ = nullptr;
   bool is_due_ = false;
   std::vector<over_session> over_;
