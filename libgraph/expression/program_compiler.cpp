@@ -197,8 +197,11 @@ result<std::uint32_t> program_compiler::null_if(const logical_type& type, const 
       common = logical_type::bigint();
     else if (is_number)
       common = logical_type::float64();
-    HEADRACE_TRY(left, cast(left, common));
-    HEADRACE_TRY(right, cast(right, common));
+    // Decimals are compared as they are, with all their digits.
+    const bool is_exact = is_number && !is_approximate(one) && !is_approximate(other) &&
+                          !(is_integer(one) && is_integer(other));
+    HEADRACE_TRY(left, cast(left, is_exact ? as_decimal(one) : common));
+    HEADRACE_TRY(right, cast(right, is_exact ? as_decimal(other) : common));
   }
   HEADRACE_TRY(const auto is_same, strict_call("=", logical_type::boolean(), {left, right}));
   const auto null = constant(null_value(type));

@@ -3,13 +3,16 @@
 #include "libtask/format/decode_input.hpp"
 #include "libtask/format/flat_json_reader.hpp"
 #include "libtask/format/json_field_plan.hpp"
+#include "libgraph/kernel/compare.hpp"
 
 #include <simdjson.h>
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,6 +49,19 @@ std::string_view without_spaces(std::string_view token) {
 }
 
 constexpr int flat_pause_max = 63;
+constexpr std::size_t few_keys = 16;
+
+bool all_differ(std::span<const std::string_view> keys) {
+  if (keys.size() <= few_keys) {
+    for (auto i = keys.begin(); i != keys.end(); ++i)
+      if (std::find(i + 1, keys.end(), *i) != keys.end())
+        return false;
+    return true;
+  }
+  std::vector<std::string_view> sorted(keys.begin(), keys.end());
+  std::sort(sorted.begin(), sorted.end());
+  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
+}
 
 class json_decoder final : public graph::decoder {
 public:
@@ -71,6 +87,12 @@ private:
   bool append_raw(simdjson::ondemand::value& value, json_type kind, column_builder& out);
   bool append_array(value_plan& plan, simdjson::ondemand::value& value, column_builder& out);
   bool append_map(value_plan& plan, simdjson::ondemand::value& value, column_builder& out);
+  bool append_entry(value_plan& plan, simdjson::ondemand::field& field, std::string_view& key,
+                    column_builder& out);
+  static std::vector<bool> last_of_equal(const logical_type& type,
+                                         std::span<const std::string_view> keys);
+  bool append_map_again(value_plan& plan, const char* begin, const std::vector<bool>& is_last,
+                        column_builder& out);
   template <class Element, class Container, class Append>
   bool append_elements(Container& from, column_builder& out, Append&& append);
   bool append_row(value_plan& plan, simdjson::ondemand::value& value, column_builder& out);
@@ -93,6 +115,7 @@ private:
   bool can_share_ = false; ///< the input lies in the owner
   bool shared_ = false;    ///< and the current line is read in place
   const logical_type::field* current_field_ = nullptr; ///< of the outermost row
+  std::vector<std::string_view> map_keys_;             ///< of the maps that are being read
   std::string reason_;
   byte_view line_;           ///< as it is parsed
   std::size_t fault_at_ = 0; ///< bytes into the line
@@ -321,15 +344,74 @@ bool json_decoder::append_map(value_plan& plan, simdjson::ondemand::value& value
   const auto token = value.raw_json_token();
   if (value.get_object().get(object))
     return mismatch(*plan.type, token);
-  auto& keys = plan.children[0];
-  return append_elements<simdjson::ondemand::field>(object, out, [&](auto& field) {
+  const auto first = map_keys_.size(); // behind those of maps around this one
+  const bool is_read = append_elements<simdjson::ondemand::field>(object, out, [&](auto& field) {
     std::string_view key;
-    if (!read_key(field, key))
+    if (!append_entry(plan, field, key, out))
       return false;
-    if (!keys.scalar.append(key, false, out.child(0)))
-      return mismatch(*keys.type, key);
-    return append_value(plan.children[1], field.value(), out.child(1));
+    map_keys_.push_back(key);
+    return true;
   });
+  const auto keys = std::span(map_keys_).subspan(first);
+  const auto last = is_read && keys.size() > 1 ? last_of_equal(*plan.children[0].type, keys)
+                                               : std::vector<bool>();
+  map_keys_.resize(first);
+  if (last.empty())
+    return is_read;
+  out.truncate(out.size() - 1);
+  return append_map_again(plan, token.data(), last, out);
+}
+
+bool json_decoder::append_entry(value_plan& plan, simdjson::ondemand::field& field,
+                                std::string_view& key, column_builder& out) {
+  auto& keys = plan.children[0];
+  if (!read_key(field, key))
+    return false;
+  if (!keys.scalar.append(key, false, out.child(0)))
+    return mismatch(*keys.type, key);
+  return append_value(plan.children[1], field.value(), out.child(1));
+}
+
+/// Whether no later key is equal to each one; nothing when all differ.
+std::vector<bool> json_decoder::last_of_equal(const logical_type& type,
+                                              std::span<const std::string_view> keys) {
+  if (is_character(type) && all_differ(keys))
+    return {};
+  column_builder builder(type);
+  scalar_reader parser(type);
+  for (const auto each : keys)
+    if (!parser.append(each, false, builder))
+      return {};
+  const auto values = builder.finish();
+  std::vector<bool> out(keys.size(), true);
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    for (auto later = i + 1; later < keys.size() && out[i]; ++later)
+      out[i] = !graph::are_equal_keys(*values, i, *values, later);
+  return std::find(out.begin(), out.end(), false) == out.end() ? std::vector<bool>() : out;
+}
+
+/// Reads a map from its text, without the entries whose keys come again: the parser at hand has
+/// passed them, and has no room for their texts once more.
+bool json_decoder::append_map_again(value_plan& plan, const char* begin,
+                                    const std::vector<bool>& is_last, column_builder& out) {
+  std::string text(begin, line_.data() + line_.size());
+  const auto size = text.size();
+  text.append(simdjson::SIMDJSON_PADDING, ' ');
+  simdjson::ondemand::parser parser;
+  simdjson::ondemand::document document;
+  simdjson::ondemand::object object;
+  if (const auto code = parser.iterate(text.data(), size, text.size()).get(document))
+    return fail(code);
+  if (const auto code = document.get_object().get(object))
+    return fail(code);
+  const bool was_shared = std::exchange(shared_, false);
+  std::size_t next = 0;
+  const bool is_read = append_elements<simdjson::ondemand::field>(object, out, [&](auto& field) {
+    std::string_view key;
+    return !is_last[next++] || append_entry(plan, field, key, out);
+  });
+  shared_ = was_shared;
+  return is_read;
 }
 
 /// Appends one list of what an array or object holds.

@@ -139,6 +139,9 @@ status json_encoder::write_map(const column& values, std::size_t row, byte_strin
                      "'map-null-key.mode' = 'DROP' or 'LITERAL' says what to do with it");
       scratch_ = options_.null_key_literal;
     }
+    if (options_.null_keys == null_key_mode::literal &&
+        comes_again(keys, at, static_cast<std::size_t>(offsets[row + 1])))
+      continue;
     out += before;
     before = ',';
     append_json_string(scratch_, out);
@@ -147,6 +150,24 @@ status json_encoder::write_map(const column& values, std::size_t row, byte_strin
   }
   out += before == '{' ? "{}" : "}";
   return {};
+}
+
+/// What stands for a NULL key may be another key, too: of both the later one is written.
+bool json_encoder::comes_again(const column& keys, std::size_t at, std::size_t end) {
+  if (scratch_ != options_.null_key_literal)
+    return false;
+  byte_string text;
+  for (auto later = at + 1; later < end; ++later) {
+    if (keys.is_null(at) == keys.is_null(later))
+      continue;
+    if (keys.is_null(later))
+      return true;
+    text.clear();
+    write_scalar(keys, later, options_.timestamps, text);
+    if (text == options_.null_key_literal)
+      return true;
+  }
+  return false;
 }
 
 status json_encoder::write_row(const column& values, std::size_t row, byte_string& out) {

@@ -18,6 +18,8 @@ public:
 private:
   status write_value(const graph::column& values, std::size_t row, byte_string& out);
   status write_map(const graph::column& values, std::size_t row, byte_string& out);
+  /// Whether the key at hand, in `scratch_`, is a later one's, too.
+  bool comes_again(const graph::column& keys, std::size_t at, std::size_t end);
   status write_row(const graph::column& values, std::size_t row, byte_string& out);
   void write_scalar_value(const graph::column& values, std::size_t row, byte_string& out);
 

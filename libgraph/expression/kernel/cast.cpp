@@ -1,5 +1,6 @@
 #include "libgraph/expression/kernel/cast.hpp"
 
+#include "libgraph/data/batch_builder.hpp"
 #include "libgraph/expression/kernel/map.hpp"
 
 namespace headrace::graph {
@@ -39,12 +40,21 @@ result<kernel> make_interval_cast(const kernel_request& request) {
       {request.function, from, request.constants, plain(request.type), request.zone});
 }
 
+/// A value of NULL's type is NULL of any.
+column_ptr all_null(kernel_frame& frame) {
+  column_builder one(frame.type.nullable());
+  one.append_null();
+  return column::make(frame.type, expand_constant(one.finish(), frame.rows.total)->content());
+}
+
 result<kernel> make_cast(const kernel_request& request) {
   if (request.arguments.size() != 1)
     return unfit(request);
   const auto& from = request.arguments[0];
   if (from.nullable() == request.type.nullable())
     return kernel(retyped);
+  if (from.root() == type_root::null)
+    return kernel(all_null);
   if (is_number_or_flag(from) && is_number_or_flag(request.type))
     return make_number_cast(request);
   if (is_text(request.type) || (is_binary(request.type) && (is_text(from) || is_binary(from))))

@@ -1,6 +1,7 @@
 #include "libgraph/kernel/compare.hpp"
 
 #include "libgraph/data/fixed_width.hpp"
+#include "libgraph/expression/kernel/decimal.hpp"
 #include "libgraph/expression/kernel/map.hpp"
 
 #include <cstring>
@@ -94,12 +95,41 @@ column_ptr compare_nested(kernel_frame& frame, bool wanted) {
   return make_fixed(frame.type, frame.rows.total, std::move(out), joined_validity(frame));
 }
 
+/// Less than, equal to or greater than 0 as `left`, which has no more digits behind the point, is
+/// to `right`. Exact, whatever their digits. @param unit  10 to the power of the digits more
+int compare_decimals(int128 left, int128 right, int128 unit) {
+  const auto whole = right / unit;
+  if (left != whole)
+    return left < whole ? -1 : 1;
+  const auto rest = right % unit;
+  return rest > 0 ? -1 : rest < 0 ? 1 : 0;
+}
+
+/// Decimals that differ in their digits behind the point.
+template <class Operator>
+kernel make_decimal_comparison(int left_scale, int right_scale) {
+  const bool is_swapped = left_scale > right_scale;
+  const auto unit = power_of_ten(is_swapped ? left_scale - right_scale : right_scale - left_scale);
+  return [is_swapped, unit](kernel_frame& frame) {
+    return map_two<std::uint8_t, int128>(frame, [&](int128 left, int128 right) {
+      const auto order =
+          is_swapped ? -compare_decimals(right, left, unit) : compare_decimals(left, right, unit);
+      return static_cast<std::uint8_t>(Operator::of(order, 0));
+    });
+  };
+}
+
 template <class Operator>
 result<kernel> make_comparison(const kernel_request& request) {
   if (request.arguments.size() != 2 ||
       request.arguments[0].physical() != request.arguments[1].physical())
     return unfit(request);
   const auto physical = request.arguments[0].physical();
+  const auto& one = request.arguments[0];
+  const auto& other = request.arguments[1];
+  if (one.root() == type_root::decimal && other.root() == type_root::decimal &&
+      one.scale() != other.scale())
+    return make_decimal_comparison<Operator>(one.scale(), other.scale());
   kernel out;
   const bool is_fixed = visit_fixed_width(physical, [&]<class T>(std::type_identity<T>) {
     out = [](kernel_frame& frame) {
@@ -127,7 +157,12 @@ result<kernel> make_comparison(const kernel_request& request) {
 /// a > b as b < a.
 template <class Operator>
 result<kernel> make_swapped(const kernel_request& request) {
-  HEADRACE_TRY(auto made, make_comparison<Operator>(request));
+  if (request.arguments.size() != 2)
+    return unfit(request);
+  const logical_type types[] = {request.arguments[1], request.arguments[0]};
+  const column_ptr constants[] = {request.constants[1], request.constants[0]};
+  HEADRACE_TRY(auto made, make_comparison<Operator>(
+                              {request.function, types, constants, request.type, request.zone}));
   return kernel([made = std::move(made)](kernel_frame& frame) {
     const operand swapped[] = {frame.arguments[1], frame.arguments[0]};
     const auto given = frame.arguments;

@@ -21,6 +21,15 @@ bool is_too_long(text_result& out, std::size_t size) {
   return true;
 }
 
+/// Moves a byte that is no UTF-8 as it is. @returns whether there was one at the front
+bool keep_malformed(std::string& to, text& from) {
+  if (valid_point_size(from) > 0)
+    return false;
+  to += from[0];
+  from.remove_prefix(1);
+  return true;
+}
+
 template <char32_t (*Change)(char32_t)>
 bool change_case(text_result& out, text from) {
   const auto is_plain = [](char each) { return static_cast<unsigned char>(each) < 0x80U; };
@@ -35,6 +44,8 @@ bool change_case(text_result& out, text from) {
   }
   constexpr char32_t sharp_s = 0xDF; // has no capital of one letter
   while (!from.empty()) {
+    if (keep_malformed(out.text, from))
+      continue;
     const auto point = take_point(from);
     if (point == sharp_s && Change == to_capital)
       out.text += "SS";
@@ -59,6 +70,10 @@ bool is_letter_or_digit(char32_t point) {
 bool capitalize_words(text_result& out, text from) {
   bool is_inside = false;
   while (!from.empty()) {
+    if (keep_malformed(out.text, from)) {
+      is_inside = false;
+      continue;
+    }
     const auto point = take_point(from);
     append_point_utf8(is_inside ? to_small(point) : to_capital(point), out.text);
     is_inside = is_letter_or_digit(point);

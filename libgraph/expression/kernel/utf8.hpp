@@ -33,18 +33,6 @@ inline std::size_t byte_of_point(std::string_view text, std::size_t points) {
   return at;
 }
 
-/// Takes the code point at the front.
-inline char32_t take_point(std::string_view& text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  std::size_t size = first < 0x80U ? 1 : first < 0xE0U ? 2 : first < 0xF0U ? 3 : 4;
-  char32_t out = size == 1 ? first : first & (0xFFU >> (size + 1));
-  std::size_t at = 1;
-  for (; at < size && at < text.size() && is_continuation(text[at]); ++at)
-    out = out << 6U | (static_cast<unsigned char>(text[at]) & 0x3FU);
-  text.remove_prefix(at);
-  return out;
-}
-
 /// The bytes of the code point at the front.
 inline std::string_view front_point(std::string_view text) {
   std::size_t size = 1;
@@ -75,6 +63,18 @@ inline std::size_t valid_point_size(std::string_view bytes) {
   const bool is_too_long = (first == 0xE0U && at(1) < 0xA0U) || (first == 0xF0U && at(1) < 0x90U);
   const bool is_outside = (first == 0xEDU && at(1) > 0x9FU) || (first == 0xF4U && at(1) > 0x8FU);
   return is_too_long || is_outside ? 0 : size;
+}
+
+/// Takes the code point at the front; U+FFFD, the sign of what cannot be read, for a byte that is
+/// no UTF-8.
+inline char32_t take_point(std::string_view& text) {
+  const auto size = valid_point_size(text);
+  const auto first = static_cast<unsigned char>(text[0]);
+  char32_t out = size == 0 ? 0xFFFDU : size == 1 ? first : first & (0xFFU >> (size + 1));
+  for (std::size_t at = 1; at < size; ++at)
+    out = out << 6U | (static_cast<unsigned char>(text[at]) & 0x3FU);
+  text.remove_prefix(size == 0 ? 1 : size);
+  return out;
 }
 
 inline void append_point_utf8(char32_t point, std::string& out) {

@@ -80,22 +80,32 @@ bound_expression expression_binder::cast_to(bound_expression value, const logica
   return call("CAST", std::move(arguments), std::move(made), at);
 }
 
-bool expression_binder::align(bound_expression& left, bound_expression& right,
-                              std::string_view sign, source_span at) {
+bool expression_binder::cast_to_compare(bound_expression& left, bound_expression& right) {
   const logical_type both[] = {left.type, right.type};
   auto common = common_type(both);
   if (!common && is_comparable(left.type, right.type))
     common = is_character(left.type.root()) ? right.type : left.type;
-  if (!common) {
-    fail(diagnostic_kind::type_mismatch,
-         "cannot compare by " + std::string(sign) + ": " + left.type.nullable().to_sql() + " and " +
-             right.type.nullable().to_sql() + "; CAST one side",
-         at);
+  if (!common)
     return false;
-  }
-  left = cast_to(std::move(left), *common);
-  right = cast_to(std::move(right), *common);
+  const bool is_exact = common->root() != type_root::decimal ||
+                        (holds_digits(*common, left.type) && holds_digits(*common, right.type));
+  for (auto* each : {&left, &right})
+    if (is_exact)
+      *each = cast_to(std::move(*each), *common);
+    else if (is_exact_integer(each->type.root()))
+      *each = cast_to(std::move(*each), decimal_of(each->type));
   return true;
+}
+
+bool expression_binder::align(bound_expression& left, bound_expression& right,
+                              std::string_view sign, source_span at) {
+  if (cast_to_compare(left, right))
+    return true;
+  fail(diagnostic_kind::type_mismatch,
+       "cannot compare by " + std::string(sign) + ": " + left.type.nullable().to_sql() + " and " +
+           right.type.nullable().to_sql() + "; CAST one side",
+       at);
+  return false;
 }
 
 std::optional<bound_expression> expression_binder::bind_node(const operation& from,
@@ -289,6 +299,24 @@ std::optional<bound_expression> expression_binder::bind_node(const like& from, s
   return call(from.is_negated ? "NOT " + word : word, std::move(*bound), type, at);
 }
 
+/// v = a OR v = b, or v <> a AND v <> b.
+bound_expression expression_binder::compare_each(const bound_expression& value,
+                                                 std::vector<bound_expression> items,
+                                                 bool is_negated, source_span at) {
+  std::vector<bound_expression> tests;
+  for (auto& each : items) {
+    auto left = value;
+    cast_to_compare(left, each);
+    auto both = pair_of(std::move(left), std::move(each));
+    const auto type = with_null(logical_type::boolean(), may_be_null(both));
+    tests.push_back(call(is_negated ? "<>" : "=", std::move(both), type, at));
+  }
+  if (tests.size() == 1)
+    return std::move(tests[0]);
+  const auto type = with_null(logical_type::boolean(), may_be_null(tests));
+  return call(is_negated ? "AND" : "OR", std::move(tests), type, at);
+}
+
 std::optional<bound_expression> expression_binder::bind_node(const in_list& from, source_span at) {
   auto value = bind(*from.value);
   auto items = bind_all(from.items);
@@ -308,6 +336,10 @@ std::optional<bound_expression> expression_binder::bind_node(const in_list& from
                     each.at);
     common = is_character(value->type.root()) ? (*items)[0].type : value->type;
   }
+  if (common->root() == type_root::decimal &&
+      std::any_of(types.begin(), types.end(),
+                  [&](const logical_type& each) { return !holds_digits(*common, each); }))
+    return compare_each(*value, std::move(*items), from.is_negated, at);
   std::vector<bound_expression> arguments;
   arguments.push_back(cast_to(std::move(*value), *common));
   for (auto& each : *items)

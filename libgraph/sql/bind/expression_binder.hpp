@@ -94,6 +94,9 @@ public:
   }
   /// The value as another type; it may be NULL as before. Stays as it is where only that differs.
   static bound_expression cast_to(bound_expression value, const logical_type& type);
+  /// Casts both to the type that they are compared in. Decimals that have none in common with all
+  /// digits of both stay as they are: the comparison takes these. @returns false: there is none
+  static bool cast_to_compare(bound_expression& left, bound_expression& right);
 
 private:
   using maybe = std::optional<bound_expression>;
@@ -112,6 +115,9 @@ private:
   maybe bind_node(const between& from, source_span at);
   maybe bind_node(const like& from, source_span at);
   maybe bind_node(const in_list& from, source_span at);
+  static bound_expression compare_each(const bound_expression& value,
+                                       std::vector<bound_expression> items, bool is_negated,
+                                       source_span at);
   maybe bind_node(const case_expression& from, source_span at);
   maybe bind_node(const cast& from, source_span at);
   maybe bind_node(const function_call& from, source_span at);

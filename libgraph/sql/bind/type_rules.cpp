@@ -314,6 +314,18 @@ std::optional<logical_type> common_type(std::span<const logical_type> types) {
   return with_null(out.value_or(logical_type::null()), is_nullable);
 }
 
+bool holds_digits(const logical_type& decimal, const logical_type& of) {
+  if (of.root() == type_root::null)
+    return true;
+  const auto digits = digits_of(of);
+  return digits.scale <= decimal.scale() &&
+         digits.precision - digits.scale <= decimal.precision() - decimal.scale();
+}
+
+logical_type decimal_of(const logical_type& integer) {
+  return logical_type::decimal(digits_of(integer).precision, 0);
+}
+
 std::optional<logical_type> arithmetic_type(operator_kind kind, const logical_type& left,
                                             const logical_type& right) {
   const bool is_nullable = left.is_nullable() || right.is_nullable();

@@ -33,6 +33,11 @@ bool is_same_but_null(const logical_type& left, const logical_type& right);
 /// NULLs: NULL.
 std::optional<logical_type> common_type(std::span<const logical_type> types);
 
+/// Whether a decimal type has all values of an exact number, or NULL.
+bool holds_digits(const logical_type& decimal, const logical_type& of);
+/// The decimal type that has an integer type's values.
+logical_type decimal_of(const logical_type& integer);
+
 /// +, -, *, / and % of numbers, times and intervals; nothing when they do not go together. Integers
 /// stay integers, and wrap; decimals grow as far as 38 digits, then give up digits behind the
 /// point.

@@ -127,12 +127,13 @@ std::optional<bound_expression> query_planner::bind_shared(const relation& joine
            each.at);
       continue;
     }
+    bound_expression left{bound_column{*one}, both[0], each.at};
+    bound_expression right{bound_column{*other}, both[1], each.at};
+    expression_binder::cast_to_compare(left, right);
     bound_call equal;
     equal.function = "=";
-    equal.arguments.push_back(
-        expression_binder::cast_to({bound_column{*one}, both[0], each.at}, *common));
-    equal.arguments.push_back(
-        expression_binder::cast_to({bound_column{*other}, both[1], each.at}, *common));
+    equal.arguments.push_back(std::move(left));
+    equal.arguments.push_back(std::move(right));
     const auto type =
         common->is_nullable() ? logical_type::boolean() : logical_type::boolean().not_null();
     parts.push_back({std::move(equal), type, each.at});

@@ -107,13 +107,13 @@ bound_expression call_of(std::string function, std::vector<bound_expression> arg
 std::optional<bound_expression> comparison(std::string sign, bound_expression left,
                                            bound_expression right, source_span at) {
   const logical_type both[] = {left.type, right.type};
-  const auto common = common_type(both);
-  if (!common)
+  if (!common_type(both))
     return std::nullopt;
   const bool is_nullable = left.type.is_nullable() || right.type.is_nullable();
+  expression_binder::cast_to_compare(left, right);
   std::vector<bound_expression> arguments;
-  arguments.push_back(expression_binder::cast_to(std::move(left), *common));
-  arguments.push_back(expression_binder::cast_to(std::move(right), *common));
+  arguments.push_back(std::move(left));
+  arguments.push_back(std::move(right));
   return call_of(std::move(sign), std::move(arguments),
                  is_nullable ? logical_type::boolean() : logical_type::boolean().not_null(), at);
 }

@@ -2,6 +2,7 @@
 
 #include "libtask/format/scalar_text.hpp"
 #include "libgraph/data/row_format.hpp"
+#include "libgraph/kernel/compare.hpp"
 
 #include <doctest/doctest.h>
 
@@ -51,6 +52,30 @@ void append_time_value(random_engine& random, const logical_type& type, column_b
     out.append(int128{seconds} * 1'000'000'000 + nanos);
 }
 
+void append_random(random_engine& random, const logical_type& type, column_builder& out);
+
+/// A map or multiset, whose keys differ.
+void append_random_entries(random_engine& random, const logical_type& type, column_builder& out) {
+  column_builder made(type.storage_child(0));
+  for (auto count = random() % 4; count > 0; --count)
+    append_random(random, type.storage_child(0), made);
+  const auto keys = made.finish();
+  out.begin_list();
+  for (std::size_t i = 0; i < keys->size(); ++i) {
+    bool came_before = false;
+    for (std::size_t k = 0; k < i; ++k)
+      came_before |= graph::are_equal_keys(*keys, i, *keys, k);
+    if (came_before)
+      continue;
+    if (keys->is_null(i))
+      out.child(0).append_null();
+    else
+      out.child(0).append_from(*keys, i);
+    append_random(random, type.storage_child(1), out.child(1));
+  }
+  out.end_list();
+}
+
 void append_random(random_engine& random, const logical_type& type, column_builder& out) {
   if (type.is_nullable() && random() % 8 == 0) {
     out.append_null();
@@ -95,9 +120,10 @@ void append_random(random_engine& random, const logical_type& type, column_build
     for (std::size_t i = 0; i < type.child_count(); ++i)
       append_random(random, type.child(i), out.child(i));
     return out.end_row();
-  case type_root::array:
   case type_root::map:
   case type_root::multiset:
+    return append_random_entries(random, type, out);
+  case type_root::array:
     out.begin_list();
     for (auto count = random() % 4; count > 0; --count) {
       for (std::size_t i = 0; i < type.storage_child_count(); ++i)

@@ -276,6 +276,31 @@ TEST_CASE("a NULL key of a map does what the option says") {
   CHECK(*write({{"map-null-key.mode", "LITERAL"}}) == "{\"c0\":{\"null\":1}}\n");
 }
 
+TEST_CASE("what stands for a NULL key may be another key: the later one is written") {
+  const auto type = row_of({logical_type::map(text, number)});
+  const auto write = [&](bool null_first) {
+    graph::batch_builder builder(type);
+    auto& column = builder.column(0);
+    column.begin_list();
+    for (const bool is_null : {null_first, !null_first}) {
+      if (is_null)
+        column.child(0).append_null();
+      else
+        column.child(0).append_string("null");
+      column.child(1).append(std::int64_t{is_null ? 1 : 2});
+    }
+    column.end_list();
+    builder.end_row();
+    byte_string out;
+    const auto encoder = make({{"map-null-key.mode", "LITERAL"}})->create_encoder(type);
+    REQUIRE(encoder);
+    REQUIRE((*encoder)->encode(builder.finish(), out));
+    return out;
+  };
+  CHECK(write(true) == "{\"c0\":{\"null\":2}}\n");
+  CHECK(write(false) == "{\"c0\":{\"null\":1}}\n");
+}
+
 TEST_CASE("keys that are no scalars are refused") {
   const auto type = row_of({logical_type::map(logical_type::array(number), number)});
   CHECK(make({})->create_decoder(type).error().code == errc::type_mismatch);
