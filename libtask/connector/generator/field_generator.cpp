@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -162,6 +163,82 @@ error bad_range(const logical_type::field& field, const std::string& what) {
           "bad options of field `" + field.name + "` of source 'generator': " + what};
 }
 
+/// A number that an option gives, as the type's whole number: of decimals without the point.
+/// @errors bad_option_value  none of the type, or none that is generated
+result<std::int64_t> whole_number(const logical_type::field& field, const std::string& key,
+                                  const std::string& text) {
+  const auto& type = field.type;
+  const int scale = type.root() == type_root::decimal ? type.scale() : 0;
+  const auto [least, most] = range_of(type);
+  const auto shown = [&, scale](std::int64_t value) {
+    std::string out;
+    graph::append_decimal(value, scale, out);
+    return out;
+  };
+  const auto value = graph::parse_decimal(text, 38, scale);
+  if (value && *value >= least && *value <= most)
+    return static_cast<std::int64_t>(*value);
+  return bad_range(field, "'" + key + "' is '" + text + "', values of " + type.nullable().to_sql() +
+                              " are made from " + shown(least) + " to " + shown(most));
+}
+
+/// What bounds random numbers and sequences.
+status parse_bounds(const logical_type::field& field, const graph::option_set& set,
+                    field_generator& out) {
+  const auto& type = field.type;
+  const auto [least, most] = range_of(type);
+  out.least_integer = least;
+  out.most_integer = most;
+  out.least = 0;
+  out.most = 1;
+  const bool is_real = type.root() == type_root::float_ || type.root() == type_root::double_;
+  for (const std::string key : {"min", "max"}) {
+    if (!set.has(key))
+      continue;
+    if (is_whole(type)) {
+      HEADRACE_TRY((key == "min" ? out.least_integer : out.most_integer),
+                   whole_number(field, key, set.get_text(key)));
+      continue;
+    }
+    if (!is_real)
+      return bad_range(field, "'" + key + "' is of numbers, not of " + type.nullable().to_sql());
+    const auto value = set.get_real(key);
+    const double end = type.root() == type_root::float_ ? std::numeric_limits<float>::max()
+                                                        : std::numeric_limits<double>::max();
+    if (!(std::abs(value) <= end))
+      return bad_range(field, "'" + key + "' is '" + set.get_text(key) + "', which is no " +
+                                  type.nullable().to_sql());
+    (key == "min" ? out.least : out.most) = value;
+  }
+  if (out.least_integer > out.most_integer || out.least > out.most)
+    return bad_range(field, "'min' is greater than 'max'");
+  if (!out.is_sequence)
+    return {};
+  const bool is_text = type.physical() == graph::physical_type::string;
+  if (!is_whole(type) && !is_text)
+    return bad_range(field, "a sequence needs a whole number or a text, not " + type.to_sql());
+  const auto place = [&](const std::string& key) -> result<std::int64_t> {
+    if (is_text)
+      return set.get_int(key);
+    return whole_number(field, key, set.get_text(key));
+  };
+  if (set.has("start")) {
+    HEADRACE_TRY(out.start, place("start"));
+  }
+  if (set.has("end")) {
+    HEADRACE_TRY(out.end, place("end"));
+  }
+  if (out.end && *out.end < out.start)
+    return bad_range(field, "'end' is less than 'start'");
+  return {};
+}
+
+/// A number between both, which may lie so far apart that their distance is none.
+double between(double least, double most, double share) {
+  const auto distance = most - least;
+  return std::isfinite(distance) ? least + distance * share : least * (1 - share) + most * share;
+}
+
 } // namespace
 
 std::span<const option_declaration> field_generator::declared() { return of_fields; }
@@ -198,39 +275,16 @@ result<field_generator> field_generator::parse(const logical_type::field& field,
                                       "field `" +
                                           field.name + "` " + type.to_sql());
   out.is_sequence = set.get_text("kind") == "sequence";
-  const auto [least, most] = range_of(type);
-  out.least_integer = least;
-  out.most_integer = most;
-  out.least = 0;
-  out.most = 1;
-  if (set.has("min")) {
-    out.least = set.get_real("min");
-    out.least_integer = static_cast<std::int64_t>(
-        std::clamp(out.least, static_cast<double>(least), static_cast<double>(most) / 1.0001));
-  }
-  if (set.has("max")) {
-    out.most = set.get_real("max");
-    out.most_integer =
-        out.most >= static_cast<double>(most)
-            ? most
-            : static_cast<std::int64_t>(std::max(out.most, static_cast<double>(least)));
-  }
-  if (out.least_integer > out.most_integer || out.least > out.most)
-    return bad_range(field, "'min' is greater than 'max'");
-  if (out.is_sequence) {
-    if (!is_whole(type) && physical != graph::physical_type::string)
-      return bad_range(field, "a sequence needs a whole number or a text, not " + type.to_sql());
-    if (set.has("start"))
-      out.start = set.get_int("start");
-    if (set.has("end"))
-      out.end = set.get_int("end");
-    if (out.end && *out.end < out.start)
-      return bad_range(field, "'end' is less than 'start'");
-  }
+  HEADRACE_CHECK(parse_bounds(field, set, out));
   out.length = static_cast<std::uint64_t>(set.get_int("length"));
   if (type.root() == type_root::character || type.root() == type_root::varchar ||
-      type.root() == type_root::binary || type.root() == type_root::varbinary)
-    out.length = std::min(out.length, static_cast<std::uint64_t>(std::max(type.precision(), 0)));
+      type.root() == type_root::binary || type.root() == type_root::varbinary) {
+    const auto most = static_cast<std::uint64_t>(std::max(type.precision(), 0));
+    if (options.contains("length") && out.length > most)
+      return bad_range(field, "'length' is " + std::to_string(out.length) + ", more than " +
+                                  type.nullable().to_sql() + " has");
+    out.length = std::min(out.length, most);
+  }
   out.varies_length = set.get_bool("var-len");
   out.past_max_ms = set.get_duration("max-past").count();
   out.null_rate = type.is_nullable() ? set.get_real("null-rate") : 0;
@@ -258,9 +312,9 @@ void field_generator::append(const logical_type& type, std::uint64_t index, std:
     return append_whole(type, within(least_integer, most_integer, dice), out);
   switch (type.root()) {
   case type_root::float_:
-    return out.append(static_cast<float>(least + (most - least) * unit(dice)));
+    return out.append(static_cast<float>(between(least, most, unit(dice))));
   case type_root::double_:
-    return out.append(least + (most - least) * unit(dice));
+    return out.append(between(least, most, unit(dice)));
   case type_root::timestamp:
   case type_root::timestamp_ltz: {
     const auto time_ms = now_ms - within(0, past_max_ms, dice);

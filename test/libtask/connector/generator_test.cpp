@@ -246,6 +246,54 @@ TEST_CASE("options of fields are checked") {
   CHECK(fails({}, logical_type::array(logical_type::bigint())) == errc::type_mismatch);
 }
 
+TEST_CASE("a range beyond that of the type is refused") {
+  const auto told = [](const graph::option_map& options, logical_type type) {
+    auto made = make_registry().create_source("datagen", options, type_of({{"f", type, ""}}));
+    return made ? std::string("nothing") : made.error().message;
+  };
+  const std::string begin = "bad options of field `f` of source 'generator': ";
+  CHECK(told({{"fields.f.max", "1000"}}, logical_type::tinyint()) ==
+        begin + "'max' is '1000', values of TINYINT are made from -128 to 127");
+  CHECK(told({{"fields.f.min", "-32769"}}, logical_type::smallint()) ==
+        begin + "'min' is '-32769', values of SMALLINT are made from -32768 to 32767");
+  CHECK(told({{"fields.f.kind", "sequence"}, {"fields.f.end", "128"}}, logical_type::tinyint()) ==
+        begin + "'end' is '128', values of TINYINT are made from -128 to 127");
+  CHECK(told({{"fields.f.max", "9223372036854775808"}}, logical_type::bigint()) ==
+        begin + "'max' is '9223372036854775808', values of BIGINT are made from "
+                "-9223372036854775808 to 9223372036854775807");
+  CHECK(told({{"fields.f.max", "100"}}, logical_type::decimal(3, 1)) ==
+        begin + "'max' is '100', values of DECIMAL(3, 1) are made from -99.9 to 99.9");
+  CHECK(told({{"fields.f.max", "1e39"}}, logical_type::float32()) ==
+        begin + "'max' is '1e39', which is no FLOAT");
+  CHECK(told({{"fields.f.max", "1"}}, logical_type::string()) ==
+        begin + "'max' is of numbers, not of STRING");
+  CHECK(told({{"fields.f.length", "6"}}, logical_type::varchar(5)) ==
+        begin + "'length' is 6, more than VARCHAR(5) has");
+  CHECK(told({{"fields.f.min", "-9223372036854775808"}, {"fields.f.max", "9223372036854775807"}},
+             logical_type::bigint()) == "nothing");
+  CHECK(told({{"fields.f.min", "-128"}, {"fields.f.max", "127"}}, logical_type::tinyint()) ==
+        "nothing");
+}
+
+TEST_CASE("decimals and reals keep to their range, however wide") {
+  const auto type =
+      type_of({{"e", logical_type::decimal(4, 2), ""}, {"d", logical_type::float64(), ""}});
+  const graph::option_map options{{"number-of-rows", "200"},
+                                  {"fields.e.min", "1.5"},
+                                  {"fields.e.max", "2"},
+                                  {"fields.d.min", "-1.7e308"},
+                                  {"fields.d.max", "1.7e308"}};
+  std::mt19937_64 random(testing::seed());
+  for (const auto& batch : run(*make_source("datagen", options, type), 1, random)) {
+    for (std::size_t row = 0; row < batch.size(); ++row) {
+      const auto unscaled = static_cast<std::int64_t>(batch.at(0).values<graph::int128>()[row]);
+      CHECK((batch.at(0).is_null(row) || (unscaled >= 150 && unscaled <= 200)));
+      const auto real = batch.at(1).values<double>()[row];
+      CHECK((real >= -1.7e308 && real <= 1.7e308));
+    }
+  }
+}
+
 TEST_CASE("a generator's state that is no such thing is an error") {
   CHECK(graph::generator_split::decode("").error().code == errc::corrupt_snapshot);
   CHECK(graph::generator_split::decode("\x09").error().code == errc::unsupported_snapshot_version);
