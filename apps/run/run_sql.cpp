@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <sys/ioctl.h>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -44,6 +46,12 @@ public:
     if (options.output.empty())
       return out;
     HEADRACE_TRY(const auto path, absolute_path(options.output));
+    // What a pipe or a device was given before is not in it.
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored) &&
+        std::filesystem::file_size(path, ignored) > 0)
+      return error(errc::bad_usage, "output is not empty, and is left as it is: " + path +
+                                        "; remove it, or name another file by --output");
     HEADRACE_TRY(out.file_, make_local_file_system()->create(path));
     return out;
   }

@@ -87,6 +87,27 @@ class Streams(unittest.TestCase):
                     rows += part.read().split("\n")
             self.assertEqual(len([row for row in rows if row]), 4, rows)
 
+    def test_a_file_that_is_not_empty_is_not_overwritten(self):
+        with tempfile.TemporaryDirectory() as directory:
+            script, output = directory + "/script.sql", directory + "/output"
+            with open(script, "w") as text:
+                text.write("SELECT 1; SELECT 2;")
+            words = ["run", script, "-q", "-p", "1", "--format", "csv", "--output", output]
+            for kept in (None, ""):
+                if kept is not None:
+                    open(output, "w").close()
+                ended = run(*words)
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                with open(output) as text:
+                    self.assertEqual(text.read(), "EXPR$0\n1\nEXPR$0\n2\n")
+            ended = run(*words)
+            self.assertEqual(ended.returncode, 2, ended.stderr)
+            self.assertIn("output is not empty, and is left as it is: " + output, ended.stderr)
+            with open(output) as text:
+                self.assertEqual(text.read(), "EXPR$0\n1\nEXPR$0\n2\n")
+            ended = run(*words[:-1], "/dev/null")
+            self.assertEqual(ended.returncode, 0, ended.stderr)
+
     def test_lists_that_cannot_be_written_are_told(self):
         with open("/dev/full", "w") as full:
             self.assertEqual(run("options", stdout=full).returncode, 1)
