@@ -5,8 +5,10 @@
 #include "test/support/seed.hpp"
 #include "test/support/testing_file_system.hpp"
 #include "test/support/windowed_job.hpp"
+#include "apps/cluster/mini_cluster.hpp"
 #include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libgraph/api/job_object.hpp"
+#include "libgraph/api/table_environment.hpp"
 #include "libgraph/data/batch_codec.hpp"
 #include "libactors/base/manual_clock.hpp"
 #include "libactors/base/random.hpp"
@@ -67,7 +69,9 @@ private:
 
 result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run_options& options,
                                 int parallelism) {
-  api::environment env;
+  graph::connector_registry connectors;
+  cluster::register_all_connectors(connectors, {});
+  api::environment env({}, {&connectors, {}});
   env.set_job_name("windowed");
   env.enable_checkpointing(std::chrono::milliseconds(options.deals_splits ? 10 : 100),
                            options.at_least_once ? graph::barrier_alignment::at_least_once
@@ -85,6 +89,10 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
       throw std::runtime_error("disturbed");
     return in;
   };
+  if (!options.sql.empty()) {
+    api::table_environment(env).execute_sql(options.sql);
+    return api::build_job(env, parallelism);
+  }
   if (options.deals_splits) {
     env.from_source(api::file_source::csv<click>("/input")
                         .option("source.split-size", split_size)
@@ -123,10 +131,12 @@ private:
 /// Stops a job with a savepoint: again, until that has succeeded.
 class stopper {
 public:
-  stopper(scheduler::job_client& client, const job_id& job, random_source& random, bool drains)
+  stopper(scheduler::job_client& client, const job_id& job, random_source& random,
+          const run_options& options)
       : client_(client), job_(job), random_(random) {
     wish_.target_directory = "/savepoints";
-    wish_.stop = drains ? graph::savepoint_stop::drain : graph::savepoint_stop::suspend;
+    wish_.is_native = options.is_native;
+    wish_.stop = options.drains ? graph::savepoint_stop::drain : graph::savepoint_stop::suspend;
   }
   /// @returns the savepoint's path, once the job has ended with it
   std::optional<std::string> look() {
@@ -183,7 +193,9 @@ public:
       restart_task_executor();
       return;
     }
-    switch (random_.below(options_.restarts_job_manager ? 4 : 3)) {
+    // There is no function of ours in SQL that could throw.
+    const auto first = options_.sql.empty() ? 0U : 1U;
+    switch (first + random_.below((options_.restarts_job_manager ? 4 : 3) - first)) {
     case 0:
       faults_.throw_next = true;
       return;
@@ -250,7 +262,7 @@ void read_output(testing_file_system& files, const windowed_input& input, run_ou
   const auto last = "," + std::to_string(input.last_window_ms) + ",";
   std::set<std::string> windows;
   for (const auto& path : files.paths()) {
-    if (!path.starts_with("/output/part-"))
+    if (!path.starts_with("/output/") || path.find("/part-") == path.npos)
       continue;
     const auto& content = files.at(path);
     const bool is_final = content.find(last) != std::string::npos;
@@ -268,7 +280,7 @@ void read_output(testing_file_system& files, const windowed_input& input, run_ou
 int count_unfinal(testing_file_system& files) {
   const auto paths = files.paths();
   return static_cast<int>(std::count_if(paths.begin(), paths.end(), [](const auto& path) {
-    return path.starts_with("/output/.part-");
+    return path.starts_with("/output/") && path.find("/.part-") != path.npos;
   }));
 }
 
@@ -431,6 +443,8 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
   testing_file_system files;
   for (std::size_t i = 0; i < input.files.size(); ++i)
     files.put("/input/events-" + std::to_string(i) + ".csv", input.files[i]);
+  for (const auto& [path, content] : options.files)
+    files.put(path, content);
 
   const auto shared = std::make_shared<faults>();
   auto job = describe(shared, options, options.parallelism);
@@ -531,7 +545,7 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
       continue;
     }
     if (!is_stopped && !stop && status->last_checkpoint >= stop_after)
-      stop.emplace(cluster.client(), job->graph.id, *random, options.drains);
+      stop.emplace(cluster.client(), job->graph.id, *random, options);
     if (stop) {
       if (const auto path = stop->look()) {
         stop.reset();

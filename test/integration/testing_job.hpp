@@ -61,8 +61,12 @@ struct run_options {
   /// Instead of the windowed job, one that gives on the rows of many splits, which are dealt out
   /// all the while to readers that start again one by one.
   bool deals_splits = false;
-  bool drains = false;    ///< and lets event time end before the savepoint
-  int task_executors = 3; ///< of two slots each
+  /// Instead of the windowed job, what these statements of SQL write below /output.
+  std::string sql = {};
+  std::map<std::string, std::string> files = {}; ///< by path, beside those of the input
+  bool is_native = false;                        ///< of the savepoint, else canonical
+  bool drains = false;                           ///< and lets event time end before the savepoint
+  int task_executors = 3;                        ///< of two slots each
   /// Each disturbance kills a task executor, which comes back under its id.
   bool kills_task_executors = false;
   bool damages_copies = false;         ///< and finds its local copies of state changed
