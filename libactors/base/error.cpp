@@ -1,8 +1,29 @@
 #include "libactors/base/error.hpp"
 
+#include "libactors/base/data_errc.hpp"
+
 #include <algorithm>
 
 namespace headrace {
+
+namespace {
+
+std::string_view name_of_data(errc code) {
+#define HEADRACE_CODE(name)                                                                        \
+  if (code == data_errc::name)                                                                     \
+    return #name;
+  HEADRACE_CODE(division_by_zero)
+  HEADRACE_CODE(cast_failed)
+  HEADRACE_CODE(value_refused)
+  HEADRACE_CODE(constraint_violated)
+  HEADRACE_CODE(row_time_missing)
+  HEADRACE_CODE(match_stuck)
+  HEADRACE_CODE(user_code_failed)
+#undef HEADRACE_CODE
+  return "unknown";
+}
+
+} // namespace
 
 std::string_view name_of(errc code) {
   switch (code) {
@@ -66,7 +87,7 @@ std::string_view name_of(errc code) {
     HEADRACE_CODE(out_of_memory)
 #undef HEADRACE_CODE
   }
-  return "unknown";
+  return name_of_data(code);
 }
 
 bool error::has(errc wanted) const {

@@ -42,7 +42,7 @@ public:
   /// Keeps the rows for which the condition is TRUE, and gives the outputs of each, selected from
   /// columns as long as the input's. Timestamps and kinds stay.
   /// @param type  of the outputs
-  /// @errors malformed_record  a value that a function refuses
+  /// @errors data_errc::…  a value that a function refuses
   result<record_batch> run(const record_batch& in, const row_type_ptr& type,
                            const program_time& time);
 
@@ -58,7 +58,7 @@ bool is_constant(const expression& checked);
 /// The value of an expression without columns: what folds constants.
 /// @returns one row
 /// @errors invalid_graph, type_mismatch  as `compile`
-/// @errors malformed_record  a value that a function refuses: "/ failed: division by zero"
+/// @errors data_errc::…  a value that a function refuses: "/ failed: division by zero"
 result<column_ptr> evaluate_constant(const expression& from, const program_settings& settings);
 
 } // namespace headrace::graph

@@ -1,5 +1,7 @@
 #include "libgraph/user_function/lua_machine.hpp"
 
+#include "libactors/base/data_errc.hpp"
+
 #include <lua.hpp>
 
 #include <cstdlib>
@@ -179,7 +181,7 @@ result<std::unique_ptr<lua_machine>> lua_machine::make(std::string name, const l
   std::unique_ptr<lua_machine> made(new lua_machine(std::move(name), limits));
   made->lua_ = lua_newstate(allocate, made.get());
   if (made->lua_ == nullptr)
-    return error(errc::malformed_record,
+    return error(data_errc::user_code_failed,
                  made->name_ +
                      " failed: table.exec.lua.memory-limit is too small for any function");
   *static_cast<lua_machine**>(lua_getextraspace(made->lua_)) = made.get();
@@ -215,7 +217,7 @@ status lua_machine::run(const std::function<void(lua_State*)>& body) {
   else if (lua_type(lua_, -1) == LUA_TSTRING)
     why = lua_tostring(lua_, -1);
   lua_settop(lua_, 0);
-  return error(errc::malformed_record, name_ + " failed: " + why);
+  return error(data_errc::user_code_failed, name_ + " failed: " + why);
 }
 
 void lua_machine::load(std::string_view text) {

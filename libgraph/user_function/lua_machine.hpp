@@ -24,7 +24,7 @@ public:
   lua_machine(const lua_machine&) = delete;
   lua_machine& operator=(const lua_machine&) = delete;
 
-  /// Runs `body` where errors of Lua are caught. @errors malformed_record
+  /// Runs `body` where errors of Lua are caught. @errors data_errc::user_code_failed
   status run(const std::function<void(lua_State*)>& body);
   /// Compiles a text into a function, which is pushed. Within `run`.
   void load(std::string_view text);

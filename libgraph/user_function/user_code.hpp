@@ -32,7 +32,7 @@ struct user_rows {
 class user_scalar {
 public:
   virtual ~user_scalar() = default;
-  /// Appends a value for each of the rows. @errors malformed_record
+  /// Appends a value for each of the rows. @errors data_errc::user_code_failed
   virtual status compute(user_arguments arguments, user_rows rows, column_builder& out) = 0;
 };
 
@@ -42,7 +42,7 @@ public:
   /// Calls the function for the rows from `from` on, until about `rows_max` rows are made.
   /// @param parents  gets, by row that is made, which of `rows` it is of
   /// @param out      a column a column of the function
-  /// @returns the next one of `rows`. @errors malformed_record
+  /// @returns the next one of `rows`. @errors data_errc::user_code_failed
   virtual result<std::size_t> make(user_arguments arguments, user_rows rows, std::size_t from,
                                    std::size_t rows_max, std::vector<std::uint32_t>& parents,
                                    batch_builder& out) = 0;
@@ -63,7 +63,7 @@ public:
 };
 
 /// Make a function of its definition. That of a library, in C++, is looked up at the first call.
-/// @errors malformed_record  with what is wrong in its code
+/// @errors data_errc::user_code_failed  with what is wrong in its code
 result<std::unique_ptr<user_scalar>> make_user_scalar(const user_function& of);
 result<std::unique_ptr<user_table>> make_user_table(const user_function& of);
 result<std::unique_ptr<user_aggregate>> make_user_aggregate(const user_function& of);

@@ -1,5 +1,7 @@
 #include "libscheduler/failover/unrecoverable.hpp"
 
+#include "libactors/base/data_errc.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -18,7 +20,9 @@ constexpr std::array codes = {
 } // namespace
 
 bool is_unrecoverable(const error& failure) {
-  return std::any_of(codes.begin(), codes.end(), [&](errc code) { return failure.has(code); });
+  const auto is_there = [&](errc code) { return failure.has(code); };
+  return std::any_of(codes.begin(), codes.end(), is_there) ||
+         std::any_of(data_errc::all.begin(), data_errc::all.end(), is_there);
 }
 
 } // namespace headrace::scheduler

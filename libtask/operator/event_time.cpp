@@ -1,6 +1,7 @@
 #include "libtask/operator/event_time.hpp"
 
 #include "libgraph/data/row_format.hpp"
+#include "libactors/base/data_errc.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +18,7 @@ status refuse_nulls(const record_batch& rows, std::size_t time_column) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!times.is_null(rows.row_at(i)))
       continue;
-    return error(errc::malformed_record,
+    return error(data_errc::row_time_missing,
                  "RowTime field should not be null, please convert it to a non-null long value: "
                  "column `" +
                      rows.type()->fields()[time_column].name + "` of row " +

@@ -25,7 +25,7 @@ public:
   event_time_stamper(const graph::watermark_spec& spec,
                      std::unique_ptr<graph::timestamp_assigner> assigner,
                      std::shared_ptr<graph::memory_budget> memory);
-  /// @errors malformed_record  NULL in the time column
+  /// @errors data_errc::row_time_missing  NULL in the time column
   result<graph::record_batch> stamp(const graph::record_batch& rows) const;
 
 private:

@@ -1,5 +1,6 @@
 #include "libgraph/expression/kernel/map.hpp"
 #include "libgraph/expression/kernel/utf8.hpp"
+#include "libactors/base/data_errc.hpp"
 
 #include <string>
 #include <utility>
@@ -35,7 +36,7 @@ result<kernel> make_not_null(const kernel_request& request) {
     for_each_row(frame.rows, [&](std::size_t row) {
       if (values->is_null(row) && !frame.has_failed())
         frame.failure =
-            error(errc::malformed_record,
+            error(data_errc::constraint_violated,
                   "Column '" + name +
                       "' is NOT NULL, however, a null value is being written into it. You can set "
                       "job configuration 'table.exec.sink.not-null-enforcer'='DROP' to suppress "
@@ -59,7 +60,7 @@ result<kernel> make_length(const kernel_request& request) {
         return;
       const auto length = length_of(frame.type, values[row]);
       if (length > wanted || (length < wanted && has_fixed_length(frame.type)))
-        frame.failure = error(errc::malformed_record,
+        frame.failure = error(data_errc::constraint_violated,
                               "Column '" + name + "' is " + frame.type.nullable().to_sql() +
                                   ", however, a string of length " + std::to_string(length) +
                                   " is being written into it. You can set job configuration "

@@ -1,6 +1,7 @@
 #include "libgraph/expression/kernel/kernel.hpp"
 
 #include "libgraph/expression/kernel/user_call.hpp"
+#include "libactors/base/data_errc.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -54,6 +55,20 @@ std::shared_ptr<buffer> buffer_pool::allocate(std::size_t size_bytes) {
   return made;
 }
 
+namespace {
+
+/// What a function's refusal of a value is.
+errc code_of(std::string_view function) {
+  if (function == "CAST")
+    return data_errc::cast_failed;
+  for (const std::string_view divides : {"/", "%", "MOD"})
+    if (function == divides)
+      return data_errc::division_by_zero;
+  return data_errc::value_refused;
+}
+
+} // namespace
+
 void kernel_frame::fail(std::string_view what, std::string_view value) {
   if (failure)
     return;
@@ -66,7 +81,7 @@ void kernel_frame::fail(std::string_view what, std::string_view value) {
     message += value.substr(0, shown_max);
     message += value.size() > shown_max ? "…'" : "'";
   }
-  failure = error(errc::malformed_record, std::move(message));
+  failure = error(code_of(function), std::move(message));
 }
 
 } // namespace headrace::graph

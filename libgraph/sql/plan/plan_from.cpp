@@ -224,7 +224,8 @@ std::optional<query_planner::relation> query_planner::plan_late(const table_refe
   if (groups == nullptr || std::get<aggregate_node>(groups->node).late.empty())
     return fail(diagnostic_kind::invalid,
                 "no rows are late for " + label +
-                    ": it is to be a view that groups rows by windows of event time",
+                    ": it is to be a view that groups rows by windows of event time, "
+                    "without GROUPING SETS",
                 at);
   plan_node out;
   out.at = at;

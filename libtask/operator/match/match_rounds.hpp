@@ -25,7 +25,7 @@ public:
   };
   /// @param times_ms  of all rows of the batch of `match_values`
   /// @param now_ms    no row before it comes any more
-  /// @errors malformed_record  a condition or an argument fails, or the next match has no place
+  /// @errors data_errc::…  a condition or an argument fails, or the next match has no place
   status run(std::span<const segment> keys, std::span<const std::int64_t> times_ms,
              std::int64_t now_ms);
 

@@ -42,26 +42,26 @@ public:
 
   /// Whether the condition is about earlier rows: it is to be asked.
   bool needs_match(std::uint32_t variable) const { return conditions_[variable].of_match >= 0; }
-  /// A condition about its row alone. @errors malformed_record  it fails for the row
+  /// A condition about its row alone. @errors data_errc::…  it fails for the row
   result<bool> holds(std::uint32_t variable, std::uint32_t row) const;
   /// Asks for a condition about `row` behind the rows of a match that ends with `tip`.
   /// @returns the answer's number, with those of this variable since `answer_all`
-  /// @errors malformed_record  the argument of an aggregate fails
+  /// @errors data_errc::…  the argument of an aggregate fails
   result<std::uint32_t> ask(std::uint32_t variable, const summed_matches& of, std::uint32_t tip,
                             std::uint32_t row);
   /// Computes what was asked since the last time.
   void answer_all();
-  /// @errors malformed_record  as `holds`
+  /// @errors data_errc::…  as `holds`
   result<bool> answer(std::uint32_t variable, std::uint32_t number) const;
 
-  /// Adds up what nodes that are new have. @errors malformed_record  an argument fails
+  /// Adds up what nodes that are new have. @errors data_errc::…  an argument fails
   status extend(summed_matches& of) const;
 
   /// Takes the measures of a match.
   status add_match(const summed_matches& of, const found_match& found);
   std::size_t match_count() const { return times_ms_.size(); }
   /// The rows of the matches since the last time, with the times they were found.
-  /// @errors malformed_record  a measure fails
+  /// @errors data_errc::…  a measure fails
   result<graph::record_batch> finish();
 
 private:

@@ -1,5 +1,7 @@
 #include "libtask/operator/match/pattern_matches.hpp"
 
+#include "libactors/base/data_errc.hpp"
+
 #include <algorithm>
 
 namespace headrace::task {
@@ -53,11 +55,11 @@ status pattern_matches::skip_behind(const partial_match& found) {
     const auto target = skip == graph::match_skip::to_first ? first_of(found.node, variable, 0)
                                                             : last_of(found.node, variable, 0);
     if (target == none)
-      return error(errc::malformed_record,
+      return error(data_errc::match_stuck,
                    "the next match cannot begin: AFTER MATCH SKIP TO a variable that has no row in "
                    "the match");
     if (nodes_[target].row == found.first_row)
-      return error(errc::malformed_record,
+      return error(data_errc::match_stuck,
                    "the next match cannot begin: AFTER MATCH SKIP TO the first row of the match "
                    "would find it for ever");
     last_gone = nodes_[target].row - 1;

@@ -51,7 +51,7 @@ public:
   /// @param holds    (i, variable): whether the row meets the variable's condition behind the rows
   ///                 of `partials()[i]`; asked for `automaton.wanted(state)` alone
   /// @param out      gets the matches that are complete
-  /// @errors malformed_record  the next match cannot begin where the pattern says
+  /// @errors data_errc::match_stuck  the next match cannot begin where the pattern says
   template <class Holds>
   status take(std::uint32_t row, std::int64_t time_ms, const Holds& holds,
               std::vector<found_match>& out) {
@@ -63,7 +63,7 @@ public:
   }
   /// No row before `now_ms` comes any more: gives up matches that would become too long.
   /// @param times_ms  of the rows, by number
-  /// @errors malformed_record  as `take`
+  /// @errors data_errc::match_stuck  as `take`
   status expire(std::int64_t now_ms, std::span<const std::int64_t> times_ms,
                 std::vector<found_match>& out);
   /// When the next match becomes too long; nothing: none does.

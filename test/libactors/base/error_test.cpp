@@ -1,5 +1,6 @@
 #include "libactors/base/error.hpp"
 
+#include "libactors/base/data_errc.hpp"
 #include "libactors/base/ids.hpp"
 
 #include <doctest/doctest.h>
@@ -29,6 +30,8 @@ TEST_CASE("an error is written with its causes, indented by depth") {
 TEST_CASE("a number without a name is written as unknown") {
   CHECK(name_of(static_cast<errc>(4242)) == "unknown");
   CHECK(name_of(errc::none) == "none");
+  for (const auto code : data_errc::all)
+    CHECK(name_of(code) != "unknown");
 }
 
 TEST_CASE("ids are read as they are written, and nothing else is") {

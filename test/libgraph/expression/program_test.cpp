@@ -4,6 +4,7 @@
 #include "test/support/seed.hpp"
 #include "libgraph/data/batch_builder.hpp"
 #include "libgraph/expression/expression_codec.hpp"
+#include "libactors/base/data_errc.hpp"
 #include "libactors/message/message.hpp"
 
 #include <doctest/doctest.h>
@@ -263,7 +264,7 @@ TEST_CASE("random expressions give what a row-at-a-time evaluator gives") {
     REQUIRE(out.has_value() == !must_fail);
     (must_fail ? refused : sound) += 1;
     if (must_fail) {
-      CHECK(out.error() == error(errc::malformed_record, "/ failed: division by zero"));
+      CHECK(out.error() == error(data_errc::division_by_zero, "/ failed: division by zero"));
       continue;
     }
     REQUIRE(out->size() == batch.size());

@@ -1,5 +1,7 @@
 #include "libscheduler/failover/unrecoverable.hpp"
 
+#include "libactors/base/data_errc.hpp"
+
 #include <doctest/doctest.h>
 
 namespace headrace::scheduler {
@@ -12,6 +14,8 @@ TEST_CASE("what a restart cannot heal is found at any depth of the causes") {
   CHECK(is_unrecoverable({errc::input_unreadable, "not a regular file: /x"}));
   CHECK(is_unrecoverable({errc::output_unusable, "standard output is closed"}));
   CHECK(is_unrecoverable({errc::malformed_record, "line 3"}));
+  for (const auto code : data_errc::all)
+    CHECK(is_unrecoverable({code, "/ failed"}));
   CHECK(is_unrecoverable({errc::corrupt_snapshot, "checksum does not fit: /x"}));
   CHECK(is_unrecoverable({errc::job_failed, "task failed",
                           error(errc::user_function_failed, "open",

@@ -1,6 +1,7 @@
 #include "libtask/operator/event_time.hpp"
 
 #include "test/support/batches.hpp"
+#include "libactors/base/data_errc.hpp"
 
 #include <doctest/doctest.h>
 
@@ -125,7 +126,7 @@ TEST_CASE("a row without event time is refused, unless it is left out") {
   const auto refused = stamper.stamp(rows);
 
   REQUIRE_FALSE(refused);
-  CHECK(refused.error().code == errc::malformed_record);
+  CHECK(refused.error().code == data_errc::row_time_missing);
   CHECK(refused.error().message.find("column `ts` of row +I[null]") != std::string::npos);
   CHECK(stamper.stamp(rows.slice(0, 1)));
 }
