@@ -11,6 +11,16 @@
 #include <variant>
 
 namespace headrace::scheduler {
+namespace {
+
+/// Whether a last checkpoint is worth waiting for. All tasks take part in one, so it does not come
+/// while one is without a slot; and before the first runs there is nothing new to keep.
+bool may_be_checkpointed(const execution_graph& graph) {
+  return graph.state() == job_state::running && graph.count_of(task_state::running) > 0 &&
+         graph.count_of(task_state::created) == 0 && graph.count_of(task_state::scheduled) == 0;
+}
+
+} // namespace
 
 job_master_endpoint::job_master_endpoint(std::shared_ptr<const graph::job_graph> job,
                                          std::int32_t generation, fencing_token token,
@@ -61,9 +71,10 @@ void job_master_endpoint::answer_asks() {
 void job_master_endpoint::suspend(std::chrono::milliseconds patience,
                                   actors::reply_to<schema::Acknowledge> back) {
   suspenders_.push_back(std::move(back));
-  const job_state now = scheduler_->graph().state();
-  const bool is_ending = now == job_state::cancelling || now == job_state::failing;
-  if (is_over_ || patience.count() <= 0 || (now != job_state::running && !is_ending)) {
+  const execution_graph& graph = scheduler_->graph();
+  const bool is_ending =
+      graph.state() == job_state::cancelling || graph.state() == job_state::failing;
+  if (is_over_ || patience.count() <= 0 || (!is_ending && !may_be_checkpointed(graph))) {
     suspend_now();
     return;
   }

@@ -226,6 +226,8 @@ void testing_task_executor::submit(const message<schema::SubmitTask>& order,
   const bool is_source = task.is_source;
   tasks_.running[attempt] = std::move(task);
   back.send(acknowledgement());
+  if (!tasks_.starts)
+    return;
   report(attempt, schema::TaskState::INITIALIZING);
   report(attempt, schema::TaskState::RUNNING);
   if (is_source) {

@@ -40,6 +40,7 @@ struct imagined_tasks {
   std::set<checkpoint_id> aborted;
   std::set<checkpoint_id> ending; ///< savepoints with which the tasks end
   bool ends_with_savepoints = true;
+  bool starts = true;          ///< else tasks stay on their way
   bool acknowledges = true;    ///< checkpoints
   bool asks_for_splits = true; ///< without end; else only once
   bool finishes = false;       ///< sources when they have all splits, then everyone

@@ -250,6 +250,23 @@ TEST_CASE("a checkpoint that does not come in time does not hold up the end of t
   CHECK(cluster.wait_for(*job, "running"));
 }
 
+TEST_CASE("a job without a task that runs is suspended at once") {
+  testing_cluster cluster;
+  const auto job = cluster.client->submit(source_to_sink(2, 4).job());
+  REQUIRE(cluster.wait_for(*job, "running"));
+  SUBCASE("it waits for slots") {}
+  SUBCASE("its tasks are on their way") {
+    cluster.tasks.starts = false;
+    cluster.add_executor(2);
+    REQUIRE(cluster.run_until([&] { return cluster.tasks.submitted.size() == 4; }));
+  }
+
+  message_builder<schema::SuspendJobs> order;
+  order->setTimeoutMs(15'000);
+  CHECK(cluster.node->ask_and_wait<schema::Acknowledge>(cluster.dispatcher, order.finish(),
+                                                        milliseconds(100)));
+}
+
 TEST_CASE("who asks the next dispatcher for a job that has ended hears how it ended") {
   testing_cluster cluster;
   cluster.add_executor(2);
