@@ -48,7 +48,8 @@ struct Heartbeat {
   running @3 :List(Ids.ExecutionAttempt); # task executor -> job master only: what it runs
 }
 
-# One side of a registration leaves in order.
+# One side of a registration leaves in order. Resource manager -> task executor, with the task
+# executor's own id in from: another instance has registered under it, for good.
 struct Disconnect {
   from @0 :Ids.Id128;
   job @1 :Ids.Id128;

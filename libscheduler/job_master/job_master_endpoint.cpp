@@ -121,10 +121,13 @@ void job_master_endpoint::hear_tells() {
       [this](const auto& shortage, const actors::address&) { tell(pool_address_, shortage); });
   on_tell<schema::Heartbeat>(
       [this](const auto& beat, const actors::address& from) { hear_heartbeat(beat, from); });
-  on_tell<schema::Disconnect>([this](const auto& farewell, const actors::address&) {
+  on_tell<schema::Disconnect>([this](const auto& farewell, const actors::address& from) {
     const auto view = farewell.view();
-    lose_executor(read_id<task_executor_id>(view->getFrom()),
-                  error(errc::task_executor_lost, view->getCause().cStr()));
+    const auto id = read_id<task_executor_id>(view->getFrom());
+    // Another instance may have registered under its id meanwhile.
+    if (const auto known = executors_.find(id);
+        known != executors_.end() && known->second.location == from)
+      lose_executor(id, error(errc::task_executor_lost, view->getCause().cStr()));
   });
 }
 

@@ -84,7 +84,9 @@ void job_master_endpoint::hear_heartbeat(const message<schema::Heartbeat>& beat,
                                          const actors::address& from) {
   const auto view = beat.view();
   const auto id = read_id<task_executor_id>(view->getFrom());
-  if (executors_.contains(id)) {
+  if (const auto known = executors_.find(id); known != executors_.end()) {
+    if (known->second.location != from)
+      return; // of an instance before the registered one
     beats_.on_heard(id, now_us());
     compare_running(id, *view);
     act();

@@ -15,6 +15,16 @@ std::vector<reported_slot> read_slot_report(schema::SlotReport::Reader in) {
   return slots;
 }
 
+namespace {
+
+std::string replaced_words(const task_executor_id& id, const actors::address& newer) {
+  return "another task manager has registered later under the same taskmanager.resource-id, give "
+         "each its own: task executor " +
+         to_string(id) + ", replaced by " + to_string(newer);
+}
+
+} // namespace
+
 resource_manager_endpoint::resource_manager_endpoint(resource_manager_settings settings,
                                                      std::unique_ptr<worker_launcher> launcher)
     : settings_(settings), launcher_(std::move(launcher)), executor_beats_(settings.heartbeat),
@@ -28,11 +38,12 @@ resource_manager_endpoint::resource_manager_endpoint(resource_manager_settings s
   on_tell<schema::DeclareResources>(
       [this](const auto& declaration, const actors::address&) { declare(declaration); });
   on_tell<schema::SlotAvailable>(
-      [this](const auto& available, const actors::address&) { hear_slot(available); });
+      [this](const auto& available, const actors::address& from) { hear_slot(available, from); });
   on_tell<schema::Heartbeat>(
-      [this](const auto& beat, const actors::address&) { hear_heartbeat(beat); });
-  on_tell<schema::Disconnect>(
-      [this](const auto& farewell, const actors::address&) { hear_disconnect(farewell); });
+      [this](const auto& beat, const actors::address& from) { hear_heartbeat(beat, from); });
+  on_tell<schema::Disconnect>([this](const auto& farewell, const actors::address& from) {
+    hear_disconnect(farewell, from);
+  });
 }
 
 void resource_manager_endpoint::on_start() {
@@ -57,6 +68,28 @@ void resource_manager_endpoint::register_executor(
   const auto id = read_id<task_executor_id>(view->getId());
   actors::address location = actors::read_address(view->getAddress());
   const auto slots = read_slot_report(view->getSlots());
+  if (const auto known = executors_.find(id);
+      known != executors_.end() && known->second.location != location) {
+    const actors::address& other = known->second.location;
+    if (instances_.is_before(location, other)) {
+      log().warn("task executor refused: another has registered later under its id",
+                 {{"task_executor", to_string(id)},
+                  {"address", to_string(location)},
+                  {"registered", to_string(other)},
+                  {"option", "taskmanager.resource-id"}});
+      message_builder<schema::RegistrationReply> reply;
+      reply->setRefused(replaced_words(id, other));
+      back.send(reply.finish());
+      return;
+    }
+    log().warn("task executor replaced: another registers under its id",
+               {{"task_executor", to_string(id)},
+                {"address", to_string(other)},
+                {"registers", to_string(location)},
+                {"option", "taskmanager.resource-id"}});
+    tell_replaced(id, other, location);
+  }
+  instances_.note(location);
   log().info("task executor registered", {{"task_executor", to_string(id)},
                                           {"address", to_string(location)},
                                           {"slots", std::to_string(slots.size())}});
@@ -93,36 +126,65 @@ void resource_manager_endpoint::declare(const message<schema::DeclareResources>&
   match();
 }
 
-void resource_manager_endpoint::hear_slot(const message<schema::SlotAvailable>& available) {
+void resource_manager_endpoint::hear_slot(const message<schema::SlotAvailable>& available,
+                                          const actors::address& from) {
   const auto view = available.view();
-  slots_->slot_freed(read_id<task_executor_id>(view->getTaskExecutor()),
-                     view->getSlot().getIndex());
+  const auto executor = read_id<task_executor_id>(view->getTaskExecutor());
+  if (!is_registered(executor, from))
+    return;
+  slots_->slot_freed(executor, view->getSlot().getIndex());
   match();
 }
 
-void resource_manager_endpoint::hear_heartbeat(const message<schema::Heartbeat>& beat) {
+bool resource_manager_endpoint::is_registered(const task_executor_id& id,
+                                              const actors::address& from) {
+  const auto known = executors_.find(id);
+  if (known == executors_.end())
+    return false;
+  if (known->second.location == from)
+    return true;
+  if (instances_.is_before(from, known->second.location))
+    tell_replaced(id, from, known->second.location);
+  return false;
+}
+
+void resource_manager_endpoint::tell_replaced(const task_executor_id& id,
+                                              const actors::address& older,
+                                              const actors::address& newer) {
+  message_builder<schema::Disconnect> news;
+  write(news->initFrom(), id); // its registration is what ends
+  news->setCause(replaced_words(id, newer));
+  tell(older, news.finish());
+}
+
+void resource_manager_endpoint::hear_heartbeat(const message<schema::Heartbeat>& beat,
+                                               const actors::address& from) {
   const auto view = beat.view();
   const auto executor = read_id<task_executor_id>(view->getFrom());
   const auto job = read_id<job_id>(view->getFrom());
-  if (const auto known = executors_.find(executor); known != executors_.end()) {
+  if (is_registered(executor, from)) {
     executor_beats_.on_heard(executor, now_us());
     if (view->hasSlots())
       slots_->update_executor(executor, read_slot_report(view->getSlots()));
     if (!view->getIsReply())
-      tell(known->second.location, message_builder<schema::Heartbeat>().finish());
+      tell(from, message_builder<schema::Heartbeat>().finish());
     match();
-  } else if (jobs_.contains(job)) {
+  } else if (const auto known = jobs_.find(job);
+             known != jobs_.end() && known->second.master == from) {
     job_beats_.on_heard(job, now_us());
   }
 }
 
-void resource_manager_endpoint::hear_disconnect(const message<schema::Disconnect>& farewell) {
+void resource_manager_endpoint::hear_disconnect(const message<schema::Disconnect>& farewell,
+                                                const actors::address& from) {
   const auto view = farewell.view();
   const std::string cause = view->getCause().cStr();
-  if (const auto job = read_id<job_id>(view->getFrom()); jobs_.contains(job))
+  const auto executor = read_id<task_executor_id>(view->getFrom());
+  const auto job = read_id<job_id>(view->getFrom());
+  if (const auto known = jobs_.find(job); known != jobs_.end() && known->second.master == from)
     lose_job(job, cause);
-  else
-    lose_executor(read_id<task_executor_id>(view->getFrom()), cause, true);
+  else if (is_registered(executor, from))
+    lose_executor(executor, cause, true);
 }
 
 void resource_manager_endpoint::answer_executors(actors::reply_to<schema::TaskExecutorList> back) {

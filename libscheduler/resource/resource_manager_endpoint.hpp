@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libscheduler/resource/executor_instances.hpp"
 #include "libscheduler/resource/slot_manager.hpp"
 #include "libscheduler/resource/worker_launcher.hpp"
 #include "libactors/heartbeat/heartbeat_monitor.hpp"
@@ -22,7 +23,8 @@ struct resource_manager_settings {
 };
 
 /// Knows the cluster's task executors and the jobs that run on them: registers both, beats hearts
-/// with both, and gives free slots to job masters as they declare. One a cluster.
+/// with both, and gives free slots to job masters as they declare. One a cluster. Of task executors
+/// under one id the newest instance counts; an older one is told that it is replaced, for good.
 class resource_manager_endpoint final : public actors::endpoint {
 public:
   /// `launcher` may be null: standalone.
@@ -47,9 +49,13 @@ private:
   void register_job(const message<schema::RegisterJobMaster>& request,
                     actors::reply_to<schema::RegistrationReply> back);
   void declare(const message<schema::DeclareResources>& declaration);
-  void hear_slot(const message<schema::SlotAvailable>& available);
-  void hear_heartbeat(const message<schema::Heartbeat>& beat);
-  void hear_disconnect(const message<schema::Disconnect>& farewell);
+  void hear_slot(const message<schema::SlotAvailable>& available, const actors::address& from);
+  void hear_heartbeat(const message<schema::Heartbeat>& beat, const actors::address& from);
+  void hear_disconnect(const message<schema::Disconnect>& farewell, const actors::address& from);
+  /// Whether `from` is the registered instance. One that was replaced is told so.
+  bool is_registered(const task_executor_id& id, const actors::address& from);
+  void tell_replaced(const task_executor_id& id, const actors::address& older,
+                     const actors::address& newer);
   void answer_executors(actors::reply_to<schema::TaskExecutorList> back);
   void beat();
 
@@ -65,6 +71,7 @@ private:
   std::unique_ptr<worker_launcher> launcher_;
   std::optional<slot_manager> slots_;
   std::map<task_executor_id, executor_entry> executors_;
+  executor_instances instances_;
   std::map<job_id, job_entry> jobs_;
   actors::heartbeat_monitor<task_executor_id> executor_beats_;
   actors::heartbeat_monitor<job_id> job_beats_;

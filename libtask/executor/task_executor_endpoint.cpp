@@ -23,8 +23,12 @@ task_executor_endpoint::~task_executor_endpoint() = default;
 void task_executor_endpoint::answer_messages() {
   on_tell<schema::Heartbeat>(
       [this](const auto& what, const actors::address& from) { hear_heartbeat(what, from); });
-  on_tell<schema::Disconnect>([this](const auto& what, const actors::address&) {
+  on_tell<schema::Disconnect>([this](const auto& what, const actors::address& from) {
     const auto view = what.view();
+    if (read_id<task_executor_id>(view->getFrom()) == settings_.id) {
+      hear_replaced(view->getCause().cStr(), from);
+      return;
+    }
     const auto named = read_id<job_id>(view->getJob());
     const auto job = named.is_none() ? read_id<job_id>(view->getFrom()) : named;
     if (const auto known = jobs_.find(job); known != jobs_.end())

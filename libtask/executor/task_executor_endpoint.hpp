@@ -110,6 +110,8 @@ private:
   void find_manager();
   void register_at_manager();
   void lose_manager(const std::string& cause, bool is_end = false);
+  /// Another process has registered under the own id: this one is to end.
+  void hear_replaced(const std::string& cause, const actors::address& from);
   void retry_registration(const error& cause);
   void take_leave(const std::string& cause);
   void write_slots(schema::SlotReport::Builder out) const;

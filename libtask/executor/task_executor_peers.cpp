@@ -93,6 +93,14 @@ void task_executor_endpoint::retry_registration(const error& cause) {
   registration_retry_ = std::min(registration_retry_ * 2, settings_.registration_retry_most);
 }
 
+void task_executor_endpoint::hear_replaced(const std::string& cause, const actors::address& from) {
+  if (from.node != manager_.node || from.endpoint != manager_.endpoint)
+    return; // of a resource manager before this one
+  fatal({errc::registration_refused,
+         "task executor is replaced",
+         {errc::registration_refused, cause}});
+}
+
 void task_executor_endpoint::lose_manager(const std::string& cause, bool is_end) {
   if (!std::exchange(is_registered_, false))
     return;

@@ -18,17 +18,24 @@ namespace {
 struct manager_notes {
   int registrations = 0;
   std::vector<std::string> farewells;
+  std::string dismissal; ///< said to who registers: another one has its id
 };
 
 class testing_manager final : public actors::endpoint {
 public:
   explicit testing_manager(std::shared_ptr<manager_notes> notes) {
     on_ask<schema::RegisterTaskExecutor, schema::RegistrationReply>(
-        [notes](const auto&, auto back) {
+        [this, notes](const auto& request, auto back) {
           ++notes->registrations;
           message_builder<schema::RegistrationReply> reply;
           reply->initAccepted();
           back.send(reply.finish());
+          if (notes->dismissal.empty())
+            return;
+          message_builder<schema::Disconnect> news;
+          news->setFrom(request.view()->getId());
+          news->setCause(notes->dismissal);
+          tell(actors::read_address(request.view()->getAddress()), news.finish());
         });
     on_tell<schema::Disconnect>([notes](const auto& farewell, const auto&) {
       notes->farewells.emplace_back(farewell.view()->getCause().cStr());
@@ -145,6 +152,17 @@ TEST_CASE("without a resource manager for too long, or refused by one, the proce
   REQUIRE(refused.fatal);
   CHECK(refused.fatal->code == errc::registration_refused);
   CHECK(refused.leader->asked == 1);
+}
+
+TEST_CASE("a task executor that another one has replaced must end, and says why") {
+  fixture f;
+  f.leader->next = f.start_manager("manager");
+  f.notes->dismissal = "another has its taskmanager.resource-id";
+  f.node->advance(milliseconds(100));
+
+  REQUIRE(f.fatal);
+  CHECK(f.fatal->code == errc::registration_refused);
+  CHECK(to_string(*f.fatal).find(f.notes->dismissal) != std::string::npos);
 }
 
 TEST_CASE("a task executor that is told to leave says farewell once, and does not come back") {
