@@ -45,12 +45,16 @@ def find_java():
 
 
 class Cluster:
-    """Started by the constructor; `settings` are Flink's, the task manager's heap `heap_mb`."""
+    """Started by the constructor; `settings` are Flink's, the task manager's heap `heap_mb`.
 
-    def __init__(self, cache, directory, slots, heap_mb, settings):
+    `programs` are Java sources that its processes know beside Flink's own, instead of the client of SQL.
+    """
+
+    def __init__(self, cache, directory, slots, heap_mb, settings, programs=()):
         self.heap_mb = heap_mb
         self.java, self.home, self.directory = find_java(), flink_distribution.fetch(cache), directory
-        self.class_path = flink_distribution.class_path(cache)
+        self.class_path = flink_distribution.class_path(cache, *([programs] if programs else []))
+        self.with_sql = not programs
         self.rest = free_port()
         self.settings = {
             "rest.port": self.rest, "rest.address": "127.0.0.1", "rest.bind-address": "127.0.0.1",
@@ -60,7 +64,7 @@ class Cluster:
             "taskmanager.memory.task.heap.size": f"{heap_mb}m", "taskmanager.memory.managed.size": "256m",
             "taskmanager.memory.network.min": "64m", "taskmanager.memory.network.max": "64m",
             "taskmanager.numberOfTaskSlots": slots, "io.tmp.dirs": os.path.join(directory, "flink-tmp"),
-            "metrics.fetcher.update-interval": "200 ms", "heartbeat.interval": "1 s", "heartbeat.timeout": "60 s",
+            "metrics.fetcher.update-interval": "1 s", "heartbeat.interval": "1 s", "heartbeat.timeout": "60 s",
             **settings}
         os.makedirs(os.path.join(directory, "flink-tmp"), exist_ok=True)
         with open(os.path.join(directory, "config.yaml"), "w", encoding="utf-8") as out:
@@ -83,6 +87,8 @@ class Cluster:
             if time.monotonic() > deadline or any(each.poll() is not None for each in self.running.values()):
                 raise RuntimeError(f"Flink's cluster does not start, see {self.directory}/*.log")
             time.sleep(0.2)
+        if not self.with_sql:
+            return
         self.client = subprocess.Popen(
             [self.java, "-Xmx512m", *OPENED, self.logging(), "-cp", self.class_path, "FlinkOracle",
              f"127.0.0.1:{self.rest}"],
@@ -146,7 +152,8 @@ class Cluster:
         """Runs a statement of the session to its end; times are from its submission to the last row."""
         cpu = {name: processes.cpu_seconds(pid) for name, pid in {**self.pids(), "client": self.client.pid}.items()}
         asked = Asked(self)
-        watch = processes.Watch(self.pids(), asked.events_read)
+        # Seldom, as the job manager pays for its answers.
+        watch = processes.Watch(self.pids(), asked.events_read, ask_every_s=1.0)
         began = time.time()
         try:
             job = asked.job = self.ask(sql=insert, submit=True)["job"]
@@ -171,7 +178,7 @@ class Cluster:
                 urllib.request.urlopen(urllib.request.Request(
                     f"http://127.0.0.1:{self.rest}/jobs/{job}", method="PATCH"), timeout=20)
                 raise RuntimeError(f"Flink's job is {state['state']}: {json.dumps(why)[:1500]}")
-            time.sleep(0.1)
+            time.sleep(0.25)
 
     def stop(self):
         ended = [*self.running.values(), *([self.client] if self.client else [])]

@@ -25,10 +25,9 @@ def fetch(cache=CACHE):
     return home
 
 
-def class_path(cache=CACHE):
-    """The jars of Flink and the compiled oracle, made when they are not there."""
+def class_path(cache=CACHE, sources=(os.path.join(HERE, "flink", "FlinkOracle.java"),)):
+    """The jars of Flink and some programs of our own, compiled anew."""
     jars = glob.glob(os.path.join(fetch(cache), "lib", "*.jar"))
     out = os.path.join(os.path.abspath(cache), "oracle")
-    java = os.path.join(HERE, "flink", "FlinkOracle.java")
-    subprocess.run(["javac", "-cp", ":".join(jars), "-d", out, java], check=True)
+    subprocess.run(["javac", "-cp", ":".join(jars), "-d", out, *sources], check=True)
     return ":".join(sorted(jars) + [out])
