@@ -85,6 +85,8 @@ class Harness:
         engines = [each for each in engines if not self.find("refused", name, query, form, engine=each)]
         if "flink" in engines and not self.can_flink(name, query, form):
             engines.remove("flink")
+        if not engines:
+            return
         count = self.given.events or self.events_of(query, form)
         for repeat in range(self.given.repeats):
             for engine in plan.in_turn(engines, repeat):
