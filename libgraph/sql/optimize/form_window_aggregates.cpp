@@ -27,6 +27,9 @@ std::optional<window_parts> find_parts(const plan_node& input) {
   return std::holds_alternative<window_node>(out.window->node) ? std::optional(out) : std::nullopt;
 }
 
+/// Values that the operator keeps of a group that finds the windows itself.
+constexpr std::size_t simple_items_max = 32;
+
 /// What one operator computes that finds the windows itself: of a few kinds of windows and calls.
 bool is_simple(const aggregate_node& grouped, const window_shape& shape) {
   if (shape.kind > window_function::hop || shape.is_processing_time || shape.is_zoned)
@@ -183,6 +186,12 @@ std::optional<plan_node> form_over_bounds(const plan_node& plan) {
 } // namespace
 
 bool are_simple(const std::vector<aggregate_item>& items) {
+  // An average is a sum and a count.
+  const auto averages = std::count_if(items.begin(), items.end(), [](const aggregate_item& each) {
+    return each.function == "AVG";
+  });
+  if (items.size() + static_cast<std::size_t>(averages) > simple_items_max)
+    return false;
   return std::all_of(items.begin(), items.end(), [](const aggregate_item& each) {
     const bool is_known = each.function == "COUNT" || each.function == "SUM" ||
                           each.function == "AVG" || each.function == "MIN" ||
