@@ -1,6 +1,7 @@
 #include "libactors/base/error.hpp"
 
 #include "libactors/base/data_errc.hpp"
+#include "libactors/base/file_failure.hpp"
 
 #include <algorithm>
 
@@ -8,7 +9,8 @@ namespace headrace {
 
 namespace {
 
-std::string_view name_of_data(errc code) {
+/// Of codes beside those that `errc` lists.
+std::string_view name_of_other(errc code) {
 #define HEADRACE_CODE(name)                                                                        \
   if (code == data_errc::name)                                                                     \
     return #name;
@@ -20,7 +22,7 @@ std::string_view name_of_data(errc code) {
   HEADRACE_CODE(match_stuck)
   HEADRACE_CODE(user_code_failed)
 #undef HEADRACE_CODE
-  return "unknown";
+  return code == file_unusable ? "file_unusable" : "unknown";
 }
 
 } // namespace
@@ -87,7 +89,7 @@ std::string_view name_of(errc code) {
     HEADRACE_CODE(out_of_memory)
 #undef HEADRACE_CODE
   }
-  return name_of_data(code);
+  return name_of_other(code);
 }
 
 bool error::has(errc wanted) const {

@@ -1,3 +1,4 @@
+#include "libactors/base/file_failure.hpp"
 #include "libactors/base/file_system.hpp"
 
 #include <dirent.h>
@@ -23,6 +24,15 @@ error system_failure(std::string_view what, const std::string& path, int number)
     code = errc::file_not_found;
   }
   return {code, std::string(what) + ": " + path + ", " + std::system_category().message(number)};
+}
+
+/// Of what only looks at what is there.
+error read_failure(std::string_view what, const std::string& path, int number) {
+  auto failed = system_failure(what, path, number);
+  if (number == EACCES || number == EPERM || number == ELOOP || number == ENXIO ||
+      number == ENAMETOOLONG)
+    failed.code = file_unusable;
+  return failed;
 }
 
 /// Closes on destruction, without a word.
@@ -194,10 +204,10 @@ public:
     struct stat about {};
     if (opened.number() < 0 || ::fstat(opened.number(), &about) != 0) {
       const bool leads_nowhere = errno == ELOOP || errno == ENXIO; // links in a circle, a socket
-      return system_failure(leads_nowhere ? "no regular file" : "cannot open", path, errno);
+      return read_failure(leads_nowhere ? "no regular file" : "cannot open", path, errno);
     }
     if (!S_ISREG(about.st_mode)) {
-      return error(errc::storage_failed, "no regular file: " + path);
+      return error(file_unusable, "no regular file: " + path);
     }
     return std::unique_ptr<readable_file>(std::make_unique<local_readable>(
         path, std::move(opened), static_cast<std::uint64_t>(about.st_size)));
@@ -300,7 +310,7 @@ public:
   result<file_info> stat(const std::string& path) override {
     struct stat about {};
     if (::stat(path.c_str(), &about) != 0) {
-      return system_failure("cannot stat", path, errno);
+      return read_failure("cannot stat", path, errno);
     }
     return to_info(path, about);
   }
@@ -315,7 +325,7 @@ public:
       if (::stat(path.c_str(), &about) == 0) {
         entries.push_back(to_info(path, about));
       } else if (errno != ENOENT) {
-        return system_failure("cannot stat", path, errno);
+        return read_failure("cannot stat", path, errno);
       } else if (::lstat(path.c_str(), &about) == 0) { // else it was removed meanwhile
         entries.push_back({.path = path, .is_regular = false});
       }
@@ -327,7 +337,7 @@ private:
   static result<std::vector<std::string>> names_in(const std::string& directory) {
     DIR* listing = ::opendir(directory.c_str());
     if (listing == nullptr) {
-      return system_failure("cannot list", directory, errno);
+      return read_failure("cannot list", directory, errno);
     }
     std::vector<std::string> names;
     errno = 0;

@@ -2,6 +2,7 @@
 
 #include "libgraph/user_function/object_stamp.hpp"
 #include "libactors/base/digest.hpp"
+#include "libactors/base/file_failure.hpp"
 #include "libactors/base/text.hpp"
 
 #include <elf.h>
@@ -133,11 +134,13 @@ std::string last_dl_error() {
 
 result<byte_string> content_of(file_system& files, const std::string& path, object_use use) {
   auto content = files.read_all(path, object_bytes_max);
-  if (!content)
-    return error(errc::job_object_unloadable,
-                 std::string(what_is(use)) + " cannot be loaded: " + path,
-                 std::move(content).error());
-  return content;
+  if (content)
+    return content;
+  auto cause = std::move(content).error();
+  // Else it may pass, and is for the restart strategy.
+  const bool stays = cause.has(errc::file_not_found) || cause.has(file_unusable);
+  return error(stays ? errc::job_object_unloadable : cause.code,
+               std::string(what_is(use)) + " cannot be loaded: " + path, std::move(cause));
 }
 
 /// What the process has loaded. One a process, as what the dynamic linker has loaded is: it gives

@@ -62,7 +62,7 @@ class keyed_backend : public graph::state_provider {
 public:
   /// Reads the key groups of this backend out of each handle; there may be none. May block. Tables
   /// come back under their stored descriptions, and are checked when opened.
-  /// @errors corrupt_snapshot (with path and block; also a missing file), storage_failed,
+  /// @errors corrupt_snapshot (with path and block), storage_failed (also a missing file),
   ///         unsupported_snapshot_version, incompatible_state (another key type)
   virtual status restore(const std::vector<keyed_state_handle>& handles) = 0;
 

@@ -15,7 +15,7 @@ public:
   element_reader(file_system& files, state_segment segment)
       : files_(&files), segment_(std::move(segment)) {}
 
-  /// @errors corrupt_snapshot  names the path, which may be missing; storage_failed
+  /// @errors corrupt_snapshot  names the path; storage_failed
   result<std::vector<byte_string>>
   read(const std::vector<operator_state_handle::list::element>& elements);
   error corrupt(std::string what) const;

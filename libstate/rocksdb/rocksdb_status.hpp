@@ -10,8 +10,9 @@
 
 namespace headrace::state {
 
-/// Turns RocksDB's outcome into ours; `doing` begins the message.
-/// @errors storage_full, corrupt_snapshot, storage_failed
+/// Turns RocksDB's outcome into ours; `doing` begins the message. Damage of its files, which are
+/// working files and made anew from a checkpoint, is a fault of the storage.
+/// @errors storage_full, storage_failed
 status to_status(const rocksdb::Status& from, std::string_view doing);
 
 inline rocksdb::Slice to_slice(byte_view bytes) { return {bytes.data(), bytes.size()}; }

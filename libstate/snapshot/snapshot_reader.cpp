@@ -25,7 +25,8 @@ T load(byte_view from, std::size_t offset) {
 result<std::unique_ptr<readable_file>> open_stored(file_system& files, const std::string& path) {
   auto file = files.open(path);
   if (!file && file.error().has(errc::file_not_found))
-    return error(errc::corrupt_snapshot, "a file of the checkpoint is missing: " + path,
+    // As good as new when it comes back, as a directory that was not mounted for a while.
+    return error(errc::storage_failed, "a file of the checkpoint is missing: " + path,
                  std::move(file).error());
   return file;
 }

@@ -1,5 +1,6 @@
 #include "libtask/connector/file/file_reader.hpp"
 
+#include "libtask/connector/file/input_files.hpp"
 #include "libtask/connector/file/partition_path.hpp"
 #include "libtask/format/scalar_text.hpp"
 #include "libactors/base/text.hpp"
@@ -12,15 +13,6 @@ namespace headrace::task {
 namespace {
 
 constexpr std::uint64_t least_read_bytes = 4096;
-
-error unreadable(const std::string& path, error cause) {
-  if (cause.has(errc::file_not_found))
-    return {errc::input_not_found,
-            "input not found: " + path +
-                "; each task manager must see the files at the same path as the job manager",
-            std::move(cause)};
-  return {errc::input_unreadable, "input is not readable: " + path, std::move(cause)};
-}
 
 } // namespace
 
@@ -84,7 +76,7 @@ status file_reader::open_next() {
   HEADRACE_CHECK(read_partition(split.path));
   auto file = context_.files.open(split.path);
   if (!file)
-    return unreadable(split.path, std::move(file).error());
+    return input_failure(split.path, std::move(file).error());
   file_ = std::move(*file);
   if (file_->size_bytes() < split.end)
     return error(errc::input_unreadable,
@@ -123,7 +115,7 @@ status file_reader::read_block() {
     std::memcpy(block->mutable_data(), block_->data() + begin_, rest);
   auto read = file_->read_at(at, {block->mutable_as<char>() + rest, wanted});
   if (!read)
-    return unreadable(split_->path, std::move(read).error());
+    return input_failure(split_->path, std::move(read).error());
   block_offset_ += begin_;
   searched_ -= std::min(searched_, begin_);
   begin_ = 0;

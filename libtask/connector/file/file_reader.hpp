@@ -37,7 +37,7 @@ public:
               graph::reader_context context);
 
   status add_split(graph::source_split split) override;
-  /// @errors input_not_found, input_unreadable, malformed_record
+  /// @errors input_not_found, input_unreadable, malformed_record, storage_failed
   result<std::optional<graph::fetched>> fetch(const graph::fetch_budget& budget) override;
   void close() override;
 

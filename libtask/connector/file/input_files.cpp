@@ -1,5 +1,6 @@
 #include "libtask/connector/file/input_files.hpp"
 
+#include "libactors/base/file_failure.hpp"
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
@@ -16,13 +17,6 @@ bool is_hidden(std::string_view name) { return name.starts_with('.') || name.sta
 bool has_glob(std::string_view text) { return text.find_first_of("*?[") != std::string_view::npos; }
 
 std::string_view name_of_path(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-error unreadable(const std::string& path, error cause) {
-  return {errc::input_unreadable,
-          "input is not readable: " + path +
-              "; check its permissions and those of the directories above",
-          std::move(cause)};
-}
 
 error link_to_nothing(const std::string& path) {
   return {errc::input_not_found, "input is a link that leads to no file: " + path +
@@ -123,9 +117,11 @@ public:
 
   status add_file(const file_info& file) {
     if (!file.is_regular) {
-      const auto there = files_.stat(file.path);
+      auto there = files_.stat(file.path);
       if (!there && there.error().has(errc::file_not_found))
         return link_to_nothing(file.path);
+      if (!there)
+        return input_failure(file.path, std::move(there).error());
       return error(errc::input_unreadable, "not a regular file: " + file.path);
     }
     found_.push_back(file);
@@ -155,7 +151,7 @@ private:
                        directory);
     auto entries = files_.list(directory);
     if (!entries)
-      return unreadable(directory, std::move(entries).error());
+      return input_failure(directory, std::move(entries).error());
     return entries;
   }
 
@@ -177,6 +173,8 @@ result<std::vector<file_info>> find_matches(search& found, file_system& files,
     ++fixed;
   }
   auto root = files.stat(base);
+  if (!root && !root.error().has(errc::file_not_found))
+    return input_failure(base, std::move(root).error());
   if (!root)
     return error(errc::input_not_found, "input not found: " + base + ", of " + pattern,
                  std::move(root).error());
@@ -187,6 +185,21 @@ result<std::vector<file_info>> find_matches(search& found, file_system& files,
 }
 
 } // namespace
+
+error input_failure(const std::string& path, error cause) {
+  if (cause.has(errc::file_not_found))
+    return {errc::input_not_found,
+            "input not found: " + path +
+                "; each task manager must see the files at the same path as the job manager",
+            std::move(cause)};
+  if (cause.has(file_unusable))
+    return {errc::input_unreadable,
+            "input is not readable: " + path +
+                "; check its permissions and those of the directories above",
+            std::move(cause)};
+  const auto code = cause.code;
+  return {code, "input cannot be read now: " + path, std::move(cause)};
+}
 
 bool matches_glob(std::string_view pattern, std::string_view name) {
   while (!pattern.empty()) {
@@ -227,7 +240,7 @@ result<std::vector<file_info>> find_input_files(file_system& files, const std::s
     return found.take();
   }
   if (!itself.error().has(errc::file_not_found))
-    return unreadable(path, std::move(itself).error());
+    return input_failure(path, std::move(itself).error());
   if (is_link_to_nothing(files, path))
     return link_to_nothing(path);
   if (!has_glob(path))

@@ -1,8 +1,11 @@
 #include "libactors/base/file_system.hpp"
 
+#include "libactors/base/file_failure.hpp"
+
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -120,7 +123,7 @@ TEST_CASE("a missing file is file_not_found, and removing it succeeds") {
   CHECK(files->rename(in / "none", in / "other").error().code == errc::file_not_found);
   CHECK(files->remove(in / "none"));
   CHECK(files->remove_tree(in / "none"));
-  CHECK(files->open(in.path()).error().code == errc::storage_failed);
+  CHECK(files->open(in.path()).error().code == file_unusable);
 }
 
 TEST_CASE("a file larger than allowed is not read") {
@@ -190,9 +193,31 @@ TEST_CASE("what is no regular file is refused at once: a pipe, a directory, link
     CAPTURE(name);
     const auto opened = files->open(in / name);
     REQUIRE_FALSE(opened);
-    CHECK(opened.error().code == errc::storage_failed);
+    CHECK(opened.error().code == file_unusable);
     CHECK(opened.error().message.starts_with("no regular file: " + (in / name)));
   }
+  const auto circle = files->stat(in / "one");
+  REQUIRE_FALSE(circle);
+  CHECK(circle.error().code == file_unusable);
+  CHECK(name_of(circle.error().code) == "file_unusable");
+}
+
+TEST_CASE("without a descriptor left, files are there all the same: the fault may pass") {
+  const scratch_directory in;
+  const auto files = make_local_file_system();
+  REQUIRE(files->write_atomically(in / "a", "x"));
+  rlimit before{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &before) == 0);
+  const rlimit none{0, before.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &none) == 0);
+  const auto opened = files->open(in / "a");
+  const auto listed = files->list(in / "");
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &before) == 0);
+
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().code == errc::storage_failed);
+  REQUIRE_FALSE(listed);
+  CHECK(listed.error().code == errc::storage_failed);
 }
 
 } // TEST_SUITE("actors/base/file_system")

@@ -1,5 +1,6 @@
 #include "libgraph/user_function/shared_object.hpp"
 
+#include "test/support/testing_file_system.hpp"
 #include "libgraph/user_function/object_stamp.hpp"
 
 #include <doctest/doctest.h>
@@ -28,6 +29,22 @@ TEST_CASE("a damaged object never crashes the one who reads its stamp") {
     (void)read_stamp(*files, path, object_use::job);
   }
   REQUIRE(files->remove(path));
+}
+
+TEST_CASE("an object that cannot be read now may be tried again, one that is not there not") {
+  testing::testing_file_system files;
+  files.put("/job.so", "x");
+  files.intercept([](const std::string& call, const std::string&) -> std::optional<error> {
+    return call == "open" ? std::optional(error(errc::storage_failed, "Too many open files"))
+                          : std::nullopt;
+  });
+  const auto busy = load_shared_object(files, "/job.so", object_use::job);
+  REQUIRE(!busy);
+  CHECK(busy.error().code == errc::storage_failed);
+  CHECK_FALSE(busy.error().has(errc::job_object_unloadable));
+  files.intercept({});
+  CHECK(load_shared_object(files, "/none.so", object_use::job).error().code ==
+        errc::job_object_unloadable);
 }
 
 TEST_CASE("stamps differ by what is named") {

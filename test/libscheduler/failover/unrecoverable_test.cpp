@@ -1,6 +1,7 @@
 #include "libscheduler/failover/unrecoverable.hpp"
 
 #include "libactors/base/data_errc.hpp"
+#include "libactors/base/file_failure.hpp"
 
 #include <doctest/doctest.h>
 
@@ -25,6 +26,11 @@ TEST_CASE("what a restart cannot heal is found at any depth of the causes") {
 TEST_CASE("what a restart may heal is left to the restart strategy") {
   CHECK_FALSE(is_unrecoverable({errc::user_function_failed, "it threw"}));
   CHECK_FALSE(is_unrecoverable({errc::storage_full, "disk is full"}));
+  CHECK_FALSE(is_unrecoverable({errc::storage_failed, "input cannot be read now: /x",
+                                error(errc::storage_failed, "Too many open files")}));
+  CHECK_FALSE(is_unrecoverable({errc::storage_failed, "a file of the checkpoint is missing: /x",
+                                error(errc::file_not_found, "cannot open: /x")}));
+  CHECK_FALSE(is_unrecoverable({file_unusable, "cannot open: /x, Permission denied"}));
   CHECK_FALSE(is_unrecoverable({errc::task_executor_lost, "gone"}));
 }
 

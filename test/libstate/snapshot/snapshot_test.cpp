@@ -147,6 +147,20 @@ TEST_CASE_FIXTURE(snapshot_fixture, "a corrupt block is named by number and offs
   CHECK(rows.error().message.find(" at offset ") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(snapshot_fixture, "a missing file is a fault of the storage, which may pass") {
+  const auto segment = write("s", 10);
+  const auto whole = files.at("s");
+  REQUIRE(files.remove("s"));
+
+  const auto rows = read_all(segment);
+  REQUIRE(!rows.has_value());
+  CHECK(rows.error().code == errc::storage_failed);
+  CHECK_FALSE(rows.error().has(errc::corrupt_snapshot));
+  CHECK(rows.error().message == "a file of the checkpoint is missing: s");
+  files.put("s", whole);
+  CHECK(read_all(segment).has_value());
+}
+
 TEST_CASE_FIXTURE(snapshot_fixture, "another version is refused in words that say both") {
   const auto segment = write("s", 12);
   auto bad = files.at("s");

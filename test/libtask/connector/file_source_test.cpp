@@ -8,6 +8,7 @@
 #include "libtask/connector/file/input_files.hpp"
 #include "libtask/connector/file/written_order.hpp"
 #include "libtask/connector/registration.hpp"
+#include "libactors/base/file_failure.hpp"
 
 #include <doctest/doctest.h>
 
@@ -257,15 +258,31 @@ TEST_CASE("a link that leads to no file is named, wherever it is met") {
   }
 }
 
-TEST_CASE("an input that cannot be listed is unreadable") {
+TEST_CASE("an input that may not be listed is unreadable; a storage's fault may pass") {
   testing_file_system files;
   files.put("/d/a", "x");
-  files.intercept([](const std::string& call, const std::string&) -> std::optional<error> {
-    if (call == "list")
-      return error(errc::storage_failed, "permission denied");
-    return std::nullopt;
+  error fault;
+  files.intercept([&](const std::string& call, const std::string&) -> std::optional<error> {
+    return call == "list" ? std::optional(fault) : std::nullopt;
   });
+  fault = {file_unusable, "cannot list: /d, Permission denied"};
   CHECK(find_input_files(files, "/d", true).error().code == errc::input_unreadable);
+
+  fault = {errc::storage_failed, "cannot list: /d, Too many open files"};
+  for (const auto* path : {"/d", "/d/*"}) {
+    CAPTURE(path);
+    const auto found = find_input_files(files, path, true);
+    REQUIRE(!found);
+    CHECK(found.error().code == errc::storage_failed);
+    CHECK_FALSE(found.error().has(errc::input_unreadable));
+  }
+  files.intercept([&](const std::string& call, const std::string&) -> std::optional<error> {
+    return call == "stat" ? std::optional(fault) : std::nullopt;
+  });
+  for (const auto* path : {"/d", "/d/a", "/d/*"}) {
+    CAPTURE(path);
+    CHECK(find_input_files(files, path, true).error().code == errc::storage_failed);
+  }
 }
 
 TEST_CASE("links that lead back or to each other do not make files come twice") {
@@ -316,6 +333,33 @@ TEST_CASE("what is no regular file is refused by its name, not read as empty") {
     CHECK(found.error().message == "not a regular file: " + named);
   }
   fs::remove_all(root);
+}
+
+TEST_CASE("a file that cannot be opened or read now may be tried again") {
+  testing_file_system files;
+  files.put("/in", "abc\ndef\n");
+  const manual_clock clock;
+  std::string failing;
+  error fault{errc::storage_failed, "cannot open: /in, Too many open files"};
+  files.intercept([&](const std::string& call, const std::string&) -> std::optional<error> {
+    return call == failing ? std::optional(fault) : std::nullopt;
+  });
+  for (const auto* call : {"open", "read"}) {
+    CAPTURE(call);
+    failing = call;
+    file_reader reader({line_type()}, lines_decoder(), {0, 1, files, clock, {}});
+    REQUIRE(reader.add_split(file_split::of("/in", 0, 8).to_source_split()));
+    const auto got = reader.fetch({});
+    REQUIRE(!got);
+    CHECK(got.error().code == errc::storage_failed);
+    CHECK_FALSE(got.error().has(errc::input_unreadable));
+    CHECK(got.error().message.find("/in") != std::string::npos);
+  }
+  failing = "open";
+  fault.code = file_unusable;
+  file_reader reader({line_type()}, lines_decoder(), {0, 1, files, clock, {}});
+  REQUIRE(reader.add_split(file_split::of("/in", 0, 8).to_source_split()));
+  CHECK(reader.fetch({}).error().code == errc::input_unreadable);
 }
 
 TEST_CASE("a file that shrank since it was found is unreadable") {
