@@ -13,6 +13,7 @@ from run_nexmark import free_port
 
 import processes
 
+VERSION = flink_distribution.VERSION
 JAVA_VERSION = 17
 # What Flink's own configuration gives Java, that it may reach what it reflects on.
 OPENED = [f"--add-exports={each}=ALL-UNNAMED" for each in (

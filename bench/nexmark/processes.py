@@ -32,6 +32,15 @@ def forget_peak(pid):
         file.write("5")
 
 
+def machine():
+    """What it is that everything runs on."""
+    def first(path, name):
+        with open(path, encoding="utf-8") as file:
+            return next((line.partition(":")[2].strip() for line in file if line.startswith(name)), "")
+    return {"processor": first("/proc/cpuinfo", "model name"), "cores": os.cpu_count(),
+            "memory": first("/proc/meminfo", "MemTotal"), "kernel": os.uname().release}
+
+
 class Watch:
     """Samples the resident memory of some processes together, and what else is asked for, until `stop`.
 

@@ -55,7 +55,8 @@ def make(lines):
             means.append({"pass": name, **{key: geometric_mean(row[key] for row in of if row.get(key)) for key in (
                 "core_rate_to_flink", "rate_to_flink", "core_rate_to_loop", "core_rate_to_decoded",
                 "memory_of_flink")}})
-    return {"rows": rows, "geometric_means": means, "settings": [line for line in lines if line["kind"] == "settings"]}
+    return {"rows": rows, "geometric_means": means, "conditions": [line for line in lines if line["kind"] == "conditions"],
+            "settings": [line for line in lines if line["kind"] == "settings"]}
 
 
 def make_row(lines, name, query, form):

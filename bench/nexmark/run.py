@@ -25,6 +25,7 @@ import figures
 import flink
 import headrace
 import plan
+import processes
 import report
 from run_nexmark import command
 
@@ -70,9 +71,23 @@ class Harness:
         self.engines = [each for each in given.engines.split(",") if each != "flink" or given.flink_cache]
         self.cluster, self.warm = None, set()
 
+    def note_conditions(self):
+        """Refuses to go on with a record of other settings, whose runs would not be comparable."""
+        given = {"parallelism": self.given.parallelism, "rate": self.given.rate,
+                 "rocksdb_memory_mb": self.given.rocksdb_memory,
+                 "checkpoint_interval": self.given.checkpoint_interval}
+        found = self.record.find(kind="conditions")
+        if not found:
+            self.record.add({"kind": "conditions", "given": given, "headrace": command(self.headrace, "--version").strip(),
+                             "flink": flink.VERSION, **processes.machine()})
+        elif found[-1]["given"] != given:
+            raise SystemExit(f"{self.record.path} is of runs with {found[-1]['given']} instead of {given}: "
+                             "name another --directory")
+
     # What is run.
 
     def run_all(self):
+        self.note_conditions()
         for name in self.given.passes.split(","):
             for query in plan.queries_of(name, self.given.queries.split(",")):
                 for form in self.given.formats.split(","):

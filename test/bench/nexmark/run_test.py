@@ -24,6 +24,10 @@ class TestingHarness(run.Harness):
     def events(self, count, form):
         return str(count)
 
+    def note_conditions(self):
+        self.headrace = "echo"  # whose version is what it is asked
+        super().note_conditions()
+
     def run_headrace(self, name, query, form, home):
         self.ran.append(("headrace", query, int(home)))
         return measured(1.0)
@@ -55,7 +59,8 @@ class HarnessTest(unittest.TestCase):
     def harness(self, **more):
         given = {"build": "build", "directory": self.directory.name, "flink_cache": "cache", "queries": "q0",
                  "passes": "hashmap", "engines": "headrace,flink", "formats": "json", "parallelism": 2, "repeats": 2,
-                 "events": 500_000, "target_seconds": 60, "check_events": 0, "rate": 10_000, "heap": 2048,
+                 "events": 500_000, "target_seconds": 60, "check_events": 0, "rate": 10_000, "heap": 2048, "rocksdb_memory": 512,
+                 "checkpoint_interval": "0",
                  "find_heap": False, "heaps": "512,1024,2048", "patience": 100}
         return TestingHarness(types.SimpleNamespace(**{**given, **more}))
 
@@ -73,6 +78,12 @@ class HarnessTest(unittest.TestCase):
         again = self.harness(repeats=1, queries="q0,q1")
         again.run_all()
         self.assertEqual({query for _, query, _ in again.ran}, {"q1"})
+
+    def test_a_record_of_other_settings_is_refused(self):
+        self.harness().run_all()
+        self.harness().run_all()
+        with self.assertRaisesRegex(SystemExit, "another --directory"):
+            self.harness(checkpoint_interval="1 s").run_all()
 
     def test_as_many_events_as_flink_takes_a_minute_for(self):
         harness = self.harness(events=None, engines="flink", repeats=1)
