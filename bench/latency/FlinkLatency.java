@@ -42,6 +42,9 @@ public final class FlinkLatency {
   private static final TypeInformation<Tuple4<Long, Long, Long, Long>> EVENT =
       TypeInformation.of(new TypeHint<Tuple4<Long, Long, Long, Long>>() {});
 
+  /** When the first row was due, which the pace of the one source says. */
+  private static volatile long startUs;
+
   static long nowUs() {
     Instant now = Instant.now();
     return now.getEpochSecond() * 1_000_000 + now.getNano() / 1000;
@@ -97,7 +100,6 @@ public final class FlinkLatency {
   private static final class Due
       implements GeneratorFunction<Long, Tuple4<Long, Long, Long, Long>> {
     private final double rate;
-    private long startUs;
 
     Due(double rate) {
       this.rate = rate;
@@ -105,9 +107,6 @@ public final class FlinkLatency {
 
     @Override
     public Tuple4<Long, Long, Long, Long> map(Long i) {
-      if (i == 0) {
-        startUs = nowUs();
-      }
       long afterUs = (long) (i / rate * 1e6);
       long dueUs = startUs + afterUs;
       return Tuple4.of(afterUs < WARM_UP_US ? -1 : i, i % KEYS, dueUs, dueUs / 1000);
@@ -117,7 +116,6 @@ public final class FlinkLatency {
   /** Holds the source back until the next row is due, and then at least a millisecond. */
   private static final class Pace implements RateLimiter<NumberSequenceSplit>, Serializable {
     private final double rate;
-    private long startNs;
     private long taken;
     private transient ScheduledExecutorService timer;
 
@@ -128,7 +126,7 @@ public final class FlinkLatency {
     @Override
     public CompletionStage<Void> acquire(int rows) {
       if (taken == 0) {
-        startNs = System.nanoTime();
+        startUs = nowUs();
         timer =
             Executors.newSingleThreadScheduledExecutor(
                 work -> {
@@ -137,13 +135,13 @@ public final class FlinkLatency {
                   return thread;
                 });
       }
-      long waitNs = startNs + (long) (taken / rate * 1e9) - System.nanoTime();
+      long waitUs = startUs + (long) (taken / rate * 1e6) - nowUs();
       taken += rows;
-      if (waitNs <= 0) {
+      if (waitUs <= 0) {
         return CompletableFuture.completedFuture(null);
       }
       CompletableFuture<Void> due = new CompletableFuture<>();
-      timer.schedule(() -> due.complete(null), Math.max(waitNs, 1_000_000), TimeUnit.NANOSECONDS);
+      timer.schedule(() -> due.complete(null), Math.max(waitUs, 1000), TimeUnit.MICROSECONDS);
       return due;
     }
   }

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+KEYS = 100
 QUANTILES = {"p50": 0.5, "p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999}
 
 
@@ -14,6 +15,14 @@ def read_counts(paths):
                 bound, count = map(int, line.split())
                 out[bound] += count
     return out
+
+
+def is_complete(kind, rate, seconds, rows):
+    """Whether as many rows were counted as the job gives in so many seconds: nine of ten events, or a
+    result a key and window but for those at both ends."""
+    if kind == "project":
+        return abs(rows - 0.9 * rate * seconds) <= max(1, 0.0001 * rate * seconds)
+    return min(KEYS, rate) * (seconds - 1) <= rows <= min(KEYS, rate) * (seconds + 1)
 
 
 def quantiles(counts):

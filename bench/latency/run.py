@@ -24,7 +24,7 @@ sys.path[:0] = [os.path.join(HERE, *path) for path in (
 
 # pylint: disable=wrong-import-position
 import flink
-from latencies import quantiles, read_counts
+from latencies import is_complete, quantiles, read_counts
 
 WARM_UP_S = 5  # that the jobs leave out
 JAVA = os.path.join(HERE, "FlinkLatency.java")
@@ -84,6 +84,9 @@ def run_once(given, engine, cluster, kind, rate):
         run_flink(given, cluster, kind, rate, out)
     wall = time.monotonic() - began
     counts = read_counts(glob.glob(os.path.join(out, "latency-*")))
+    rows = sum(counts.values())
+    if not is_complete(kind, rate, given.seconds - WARM_UP_S, rows):
+        raise SystemExit(f"{engine}, {kind}, {rate} events a second: only {rows} rows were counted")
     return {"engine": engine, "kind": kind, "rate": rate, "seconds": given.seconds, "wall_seconds": round(wall, 1),
             "settings": settings(given), **quantiles(counts)}
 

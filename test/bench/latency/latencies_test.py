@@ -2,7 +2,7 @@ import os
 import tempfile
 import unittest
 
-from latencies import quantiles, read_counts
+from latencies import is_complete, quantiles, read_counts
 
 
 class LatenciesTest(unittest.TestCase):
@@ -13,6 +13,12 @@ class LatenciesTest(unittest.TestCase):
                 with open(path, "w", encoding="utf-8") as out:
                     out.write(text)
             self.assertEqual(read_counts(paths), {10: 3, 200: 5})
+
+    def test_rows_that_are_missing_are_seen(self):
+        self.assertTrue(is_complete("project", 1000, 10, 9000))
+        self.assertFalse(is_complete("project", 1000, 10, 8980))
+        self.assertTrue(is_complete("window", 1000, 10, 1000))
+        self.assertFalse(is_complete("window", 1000, 10, 800))
 
     def test_quantiles_are_of_rows(self):
         found = quantiles({1000: 9_900, 2000: 90, 5000: 9, 70_000: 1})
