@@ -48,6 +48,8 @@ def arguments():
     parser.add_argument("--heap", type=int, default=2048, help="MB of Flink's tasks, where none was found")
     parser.add_argument("--find-heap", action="store_true", help="find the smallest within 5 %% of the best rate first")
     parser.add_argument("--heaps", default="256,512,1024,2048,4096,8192", help="MB to choose from")
+    parser.add_argument("--fresh", action="store_true",
+                        help="start Flink's cluster anew for each query, so that its memory is of that query alone")
     parser.add_argument("--rocksdb-memory", type=int, default=512, help="MB, in both engines")
     parser.add_argument("--checkpoint-interval", default="0", help="in both engines; 0: none")
     parser.add_argument("--patience", type=float, default=1800, help="seconds a run may take")
@@ -92,6 +94,8 @@ class Harness:
             for query in plan.queries_of(name, self.given.queries.split(",")):
                 for form in self.given.formats.split(","):
                     self.run_query(name, query, form)
+                if self.given.fresh:
+                    self.end_cluster()
             self.end_cluster()
 
     def run_query(self, name, query, form):

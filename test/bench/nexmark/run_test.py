@@ -18,7 +18,7 @@ class TestingHarness(run.Harness):
     refused = ()
 
     def __init__(self, given):
-        self.ran = []
+        self.ran, self.ended = [], 0
         super().__init__(given)
 
     def events(self, count, form):
@@ -27,6 +27,10 @@ class TestingHarness(run.Harness):
     def note_conditions(self):
         self.headrace = "echo"  # whose version is what it is asked
         super().note_conditions()
+
+    def end_cluster(self):
+        self.ended += 1
+        super().end_cluster()
 
     def run_headrace(self, name, query, form, home):
         self.ran.append(("headrace", query, int(home)))
@@ -61,7 +65,7 @@ class HarnessTest(unittest.TestCase):
                  "passes": "hashmap", "engines": "headrace,flink", "formats": "json", "parallelism": 2, "repeats": 2,
                  "events": 500_000, "target_seconds": 60, "check_events": 0, "rate": 10_000, "heap": 2048, "rocksdb_memory": 512,
                  "checkpoint_interval": "0",
-                 "find_heap": False, "heaps": "512,1024,2048", "patience": 100}
+                 "find_heap": False, "fresh": False, "heaps": "512,1024,2048", "patience": 100}
         return TestingHarness(types.SimpleNamespace(**{**given, **more}))
 
     def test_engines_run_in_turn_and_flink_is_warmed_up_once(self):
@@ -72,6 +76,12 @@ class HarnessTest(unittest.TestCase):
                                        ("flink", "q0", count), ("flink", "q0", count), ("headrace", "q0", count)])
         self.assertEqual([(line["engine"], line["is_counted"]) for line in harness.record.find(kind="run")],
                          [("headrace", True), ("flink", False), ("flink", True), ("flink", True), ("headrace", True)])
+
+    def test_a_cluster_is_for_a_pass_or_for_a_query(self):
+        for fresh, ended in ((False, 1), (True, 3)):
+            harness = self.harness(fresh=fresh, repeats=1, queries="q0,q1")
+            harness.run_all()
+            self.assertEqual(harness.ended, ended)
 
     def test_what_was_measured_is_not_measured_again(self):
         self.harness(repeats=1).run_all()
