@@ -37,7 +37,10 @@ result<found_cluster> read_cluster(const std::string& text, const actors::host_p
   found_cluster out;
   out.version = page.value("version", "");
   if (!about->is_object())
-    return error(errc::peer_lost, "cluster takes no other processes: " + to_string(target));
+    return error(errc::peer_lost,
+                 to_string(target) +
+                     " is the REST port of a headrace run, which no other process can join: ask "
+                     "its REST interface (docs/rest.md), or start a cluster with headrace node");
   out.rpc = {about->value("rpc-address", ""), about->value("rpc-port", std::uint16_t{0})};
   if (out.rpc.host.empty())
     out.rpc.host = target.host;

@@ -82,9 +82,14 @@ status read_field(lua_State* lua, std::string_view key, submission& into) {
     return read_texts(lua, into.arguments);
   if (key == "settings")
     return read_settings(lua, into.settings);
+  if (key == "savepoint") {
+    if (lua_type(lua, -1) != LUA_TSTRING)
+      return wrong("savepoint is the directory of a savepoint or checkpoint, a text");
+    return into.settings.set("execution.state-recovery.path", lua_tostring(lua, -1));
+  }
   if (key != "parallelism")
     return wrong("unknown field " + std::string(key) +
-                 ", known are arguments, parallelism and settings");
+                 ", known are arguments, parallelism, savepoint and settings");
   int is_number = 0;
   const auto number = lua_tointegerx(lua, -1, &is_number);
   if (is_number == 0 || number < 1 || number > graph::max_parallelism_limit) {
@@ -158,7 +163,7 @@ status read_submission(lua_State* lua, int index, submission& into) {
     return wrong("the second argument is a table: {arguments = {…}, parallelism = 2}");
   for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_pop(lua, 1)) {
     if (lua_type(lua, -2) != LUA_TSTRING)
-      return wrong("fields have names: arguments, parallelism, settings");
+      return wrong("fields have names: arguments, parallelism, savepoint, settings");
     HEADRACE_CHECK(read_field(lua, lua_tostring(lua, -2), into));
   }
   return {};

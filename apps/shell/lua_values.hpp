@@ -17,7 +17,7 @@ void push_status(lua_State* lua, const scheduler::job_status& status);
 /// A list of actors by number; silent nodes under "silent".
 void push_actors(lua_State* lua, const client::actor_list& listing);
 
-/// Reads the table at `index`: arguments, parallelism, settings.
+/// Reads the table at `index`: arguments, parallelism, savepoint, settings.
 /// @errors bad_usage  an unknown field, or one of another type; unknown_option, bad_option_value
 status read_submission(lua_State* lua, int index, submission& into);
 

@@ -1,6 +1,7 @@
 #include "libscheduler/source/source_coordinator_endpoint.hpp"
 
 #include "libscheduler/source/enumerator_state.hpp"
+#include "libactors/base/assert.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "schema/task.capnp.h"
 
@@ -20,12 +21,7 @@ public:
         .parallelism;
   }
   std::vector<std::int32_t> registered_readers() const override {
-    std::vector<std::int32_t> registered;
-    for (const auto& [subtask, known] : owner_.readers_) {
-      if (known.is_registered)
-        registered.push_back(subtask);
-    }
-    return registered;
+    return {owner_.outbox_.registered().begin(), owner_.outbox_.registered().end()};
   }
   void assign(std::int32_t reader, std::vector<graph::source_split> splits) override {
     wishes_.emplace_back([this, reader, splits = std::move(splits)]() mutable {
@@ -100,9 +96,8 @@ void source_coordinator_endpoint::reset(coordinator_reset what) {
   close_enumerator();
   readers_.clear();
   tracker_.reset();
-  held_back_.clear();
+  outbox_ = {};
   early_.clear();
-  closed_for_ = 0;
   pending_reset_ = std::move(what);
   if (source_)
     start_enumerator();
@@ -167,7 +162,7 @@ void source_coordinator_endpoint::reset_readers(const readers_reset& what) {
   for (const std::int32_t subtask : what.readers) {
     readers_.erase(subtask);
     std::erase_if(early_, [&](const auto& said) { return said.attempt.subtask == subtask; });
-    std::erase_if(held_back_, [&](const auto& held) { return held.first == subtask; });
+    outbox_.on_reset(subtask);
     auto back = tracker_.take_back(subtask, what.restored);
     if (enumerator_ != nullptr)
       call([&] { return enumerator_->add_splits_back(std::move(back), subtask); });
@@ -186,7 +181,8 @@ void source_coordinator_endpoint::hear(const reader_said& what) {
     const auto view = message<schema::SourceEvent>(std::move(event)).view();
     switch (view->which()) {
     case schema::SourceEvent::REGISTER:
-      from.is_registered = true;
+      for (const auto& held : outbox_.on_registered(subtask))
+        deliver(subtask, held);
       call([&] { return enumerator_->add_reader(subtask); });
       return {};
     case schema::SourceEvent::REQUEST_SPLIT:
@@ -204,8 +200,11 @@ void source_coordinator_endpoint::snapshot(const coordinator_snapshot_wanted& wh
   coordinator_snapshot_taken taken{what.checkpoint, node().id, {}, {}};
   if (enumerator_ == nullptr) {
     taken.failure = error(errc::checkpoint_declined, "source has not started: " + node().name);
+  } else if (outbox_.awaits_registration()) {
+    taken.failure = error(errc::checkpoint_declined,
+                          "splits wait for a reader that has not registered yet: " + node().name);
   } else {
-    closed_for_ = what.checkpoint;
+    outbox_.close(what.checkpoint);
     tracker_.on_checkpoint(what.checkpoint);
     call([&]() -> status {
       auto encoded = enumerator_->snapshot(what.checkpoint);
@@ -220,11 +219,8 @@ void source_coordinator_endpoint::snapshot(const coordinator_snapshot_wanted& wh
 }
 
 void source_coordinator_endpoint::resume(checkpoint_id checkpoint) {
-  if (closed_for_ != checkpoint)
-    return;
-  closed_for_ = 0;
-  for (const auto& [subtask, event] : std::exchange(held_back_, {}))
-    send_now(subtask, event);
+  for (const auto& [subtask, event] : outbox_.open(checkpoint))
+    deliver(subtask, event);
 }
 
 void source_coordinator_endpoint::call(const std::function<status()>& method) {
@@ -260,17 +256,14 @@ void source_coordinator_endpoint::assign(std::int32_t subtask,
 
 void source_coordinator_endpoint::send(std::int32_t subtask,
                                        const message<schema::SourceEvent>& event) {
-  if (closed_for_ != 0)
-    held_back_.emplace_back(subtask, event); // behind the barrier that the sources are to inject
-  else
-    send_now(subtask, event);
+  if (const auto now = outbox_.send(subtask, event))
+    deliver(subtask, *now);
 }
 
-void source_coordinator_endpoint::send_now(std::int32_t subtask,
-                                           const message<schema::SourceEvent>& event) {
+void source_coordinator_endpoint::deliver(std::int32_t subtask,
+                                          const message<schema::SourceEvent>& event) {
   const auto known = readers_.find(subtask);
-  if (known == readers_.end() || !known->second.is_registered)
-    return; // it failed meanwhile: its splits come back by readers_reset
+  HEADRACE_ASSERT(known != readers_.end(), "events go to registered readers");
   message_builder<schema::OperatorEvent> out;
   write(out->initAttempt(), known->second.attempt);
   write(out->initOperator(), node().id);

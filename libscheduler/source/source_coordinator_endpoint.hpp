@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libscheduler/source/reader_outbox.hpp"
 #include "libscheduler/source/source_factory.hpp"
 #include "libscheduler/source/source_mail.hpp"
 #include "libscheduler/source/split_assignment_tracker.hpp"
@@ -39,7 +40,6 @@ private:
   struct reader {
     execution_attempt_id attempt;
     actors::address location;
-    bool is_registered = false;
   };
   using discovery = std::function<result<std::vector<graph::source_split>>()>;
   using discovered = std::function<status(result<std::vector<graph::source_split>>)>;
@@ -59,7 +59,7 @@ private:
   /// Calls the enumerator, then carries out what it asked of its context.
   void call(const std::function<status()>& method);
   void send(std::int32_t reader, const message<schema::SourceEvent>& event);
-  void send_now(std::int32_t reader, const message<schema::SourceEvent>& event);
+  void deliver(std::int32_t reader, const message<schema::SourceEvent>& event);
   void assign(std::int32_t reader, std::vector<graph::source_split> splits);
   void discover(discovery step, discovered handle, std::chrono::milliseconds period);
   void fail(const error& cause);
@@ -77,8 +77,7 @@ private:
   std::map<std::int32_t, reader> readers_;
   std::deque<reader_said> early_; // heard before the enumerator was there
   split_assignment_tracker tracker_;
-  checkpoint_id closed_for_ = 0; // 0: the way to the readers is open
-  std::vector<std::pair<std::int32_t, message<schema::SourceEvent>>> held_back_;
+  reader_outbox outbox_;
 };
 
 } // namespace headrace::scheduler

@@ -62,6 +62,8 @@ TEST_CASE("what fails is told with script and line") {
       {"\nx = = 1", "test.lua:2: unexpected symbol"},
       {"\nsubmit('/nowhere.so')", "test.lua:2: "},
       {"submit('/nowhere.so', {paralelism = 2})", "unknown field paralelism"},
+      {"submit('/nowhere.so', {savepoint = true})", "savepoint is the directory"},
+      {"submit('/nowhere.so', {savepoint = 's3://bucket/a'})", "execution.state-recovery.path"},
       {"submit('/nowhere.so', {parallelism = 0})",
        "parallelism is a whole number from 1 to 32768: 0"},
       {"submit('/nowhere.so', {settings = {['state.backend.typ'] = 'hashmap'}})",
