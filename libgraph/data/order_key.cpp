@@ -3,6 +3,7 @@
 #include "libgraph/data/fixed_width.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <type_traits>
 
@@ -51,10 +52,20 @@ auto ordered_bits(T value) {
 }
 
 template <class Bits>
-char* put_big_endian(Bits bits, char* to) {
-  for (std::size_t i = 0; i < sizeof(Bits); ++i)
-    to[i] = static_cast<char>(static_cast<std::uint8_t>(bits >> (8U * (sizeof(Bits) - 1U - i))));
-  return to + sizeof(Bits);
+Bits to_big_endian(Bits bits) {
+  static_assert(std::endian::native == std::endian::little);
+  if constexpr (sizeof(Bits) == 1) {
+    return bits;
+  } else if constexpr (sizeof(Bits) == 2) {
+    return __builtin_bswap16(bits);
+  } else if constexpr (sizeof(Bits) == 4) {
+    return __builtin_bswap32(bits);
+  } else if constexpr (sizeof(Bits) == 8) {
+    return __builtin_bswap64(bits);
+  } else {
+    return static_cast<uint128>(__builtin_bswap64(static_cast<std::uint64_t>(bits))) << 64U |
+           __builtin_bswap64(static_cast<std::uint64_t>(bits >> 64U));
+  }
 }
 
 char* put_text(std::string_view text, char* to) {
@@ -80,6 +91,11 @@ void turn(char* from, const char* end) {
 void add_sizes(const record_batch& rows, const column& values, std::size_t* sizes) {
   const auto width = static_cast<std::size_t>(values.type().width_bytes());
   const bool is_text = values.type().physical() == physical_type::string;
+  if (!is_text && !values.has_nulls()) {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      sizes[i] += 1 + width;
+    return;
+  }
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto row = rows.row_at(i);
     if (values.is_null(row))
@@ -89,32 +105,48 @@ void add_sizes(const record_batch& rows, const column& values, std::size_t* size
   }
 }
 
+/// Writes the mark of each row and, behind it, what `put_value` writes.
+template <bool HasNulls, class PutValue>
+void put_rows(const record_batch& rows, const column& values, char null_mark, char* bytes,
+              std::size_t* ends, PutValue put_value) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto row = rows.row_at(i);
+    char* to = bytes + ends[i];
+    if (HasNulls && values.is_null(row)) {
+      *to++ = null_mark;
+    } else {
+      *to++ = 1;
+      to = put_value(row, to);
+    }
+    ends[i] = static_cast<std::size_t>(to - bytes);
+  }
+}
+
 void put_column(const record_batch& rows, const column& values, const order_column& how,
                 char* bytes, std::size_t* ends) {
-  const char null_mark = how.nulls_first ? 0 : 2;
   const auto put_all = [&](auto put_value) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto row = rows.row_at(i);
-      char* to = bytes + ends[i];
-      if (values.is_null(row)) {
-        *to++ = null_mark;
-      } else {
-        *to++ = 1;
-        char* end = put_value(row, to);
-        if (how.is_descending)
-          turn(to, end);
-        to = end;
-      }
-      ends[i] = static_cast<std::size_t>(to - bytes);
-    }
+    const char null_mark = how.nulls_first ? 0 : 2;
+    if (values.has_nulls())
+      put_rows<true>(rows, values, null_mark, bytes, ends, put_value);
+    else
+      put_rows<false>(rows, values, null_mark, bytes, ends, put_value);
   };
   visit_fixed_width(values.type().physical(), [&]<class T>(std::type_identity<T>) {
-    put_all([numbers = values.values<T>()](std::size_t row, char* to) {
-      return put_big_endian(ordered_bits(numbers[row]), to);
+    using bits_type = typename unsigned_of<sizeof(T)>::type;
+    const auto turned = how.is_descending ? static_cast<bits_type>(~bits_type{0}) : bits_type{0};
+    put_all([numbers = values.values<T>(), turned](std::size_t row, char* to) {
+      const auto bits = to_big_endian(static_cast<bits_type>(ordered_bits(numbers[row]) ^ turned));
+      std::memcpy(to, &bits, sizeof(bits));
+      return to + sizeof(bits);
     });
   });
   if (values.type().physical() == physical_type::string)
-    put_all([&](std::size_t row, char* to) { return put_text(values.string_at(row), to); });
+    put_all([&](std::size_t row, char* to) {
+      char* end = put_text(values.string_at(row), to);
+      if (how.is_descending)
+        turn(to, end);
+      return end;
+    });
 }
 
 } // namespace

@@ -33,6 +33,11 @@ public:
   /// The first entry that is equal.
   std::optional<std::size_t> find(byte_view key, byte_view row) const;
   std::size_t size_bytes() const { return bytes_.size(); }
+  /// Lets an entry come to the caches, if it is there.
+  void fetch(std::size_t index) const {
+    if (index < count_)
+      __builtin_prefetch(entry(index).data());
+  }
 
   // Each replaces `out`, which must not be what this list lies in.
 
