@@ -63,7 +63,7 @@ json to_json(const scheduler::job_status& job) {
   }
   return {
       {"id", to_string(job.id)},
-      {"name", job.name},
+      {"name", shown_name(job.name)},
       {"state", upper(scheduler::name_of(job.state))},
       {"startedMs", job.started_ms},
       {"endedMs", job.ended_ms == 0 ? json(nullptr) : json(job.ended_ms)},
@@ -98,7 +98,7 @@ std::string jobs_as_table(const std::vector<scheduler::job_status>& jobs, std::i
   for (const auto& job : jobs)
     rows.push_back({to_string(job.id), upper(scheduler::name_of(job.state)),
                     duration_of(job, now_ms), std::to_string(job.restarts),
-                    std::to_string(job.completed_checkpoints), job.name});
+                    std::to_string(job.completed_checkpoints), shown_name(job.name)});
   return text_table(rows);
 }
 
@@ -127,7 +127,7 @@ std::string job_as_text(const scheduler::job_status& job, std::int64_t now_ms) {
                                               "SKIPPED", "BUSY", "BACK PRESSURED", "IDLE",
                                               "TASKS"}};
   for (const auto& vertex : job.vertices)
-    rows.push_back({vertex.name, std::to_string(vertex.parallelism),
+    rows.push_back({shown_name(vertex.name), std::to_string(vertex.parallelism),
                     std::to_string(vertex.records_in), std::to_string(vertex.records_out),
                     std::to_string(vertex.late_records), std::to_string(vertex.skipped_records),
                     describe_share(vertex.busy_share), describe_share(vertex.back_pressured_share),

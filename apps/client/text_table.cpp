@@ -17,6 +17,16 @@ std::size_t width_of(std::string_view text) {
 
 } // namespace
 
+std::string shown_name(std::string_view name) {
+  constexpr std::size_t bytes_max = 200;
+  std::string out;
+  for (const char byte : name.substr(0, bytes_max))
+    out += static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f ? '?' : byte;
+  if (name.size() > bytes_max)
+    out += "...";
+  return out;
+}
+
 std::string text_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {

@@ -11,6 +11,9 @@ namespace headrace::client {
 
 /// Lays columns out under one another, two blanks between; the last one is not padded.
 std::string text_table(const std::vector<std::vector<std::string>>& rows);
+/// A name that a user gave, as a terminal may get it: without control characters, of 200 bytes at
+/// most.
+std::string shown_name(std::string_view name);
 /// "2.5 s", "1 min 05 s", "1 h 01 min"; "-" for less than nothing.
 std::string describe_duration(std::int64_t ms);
 /// @param share  in [0, 1]. "26 %"

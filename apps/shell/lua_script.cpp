@@ -43,8 +43,14 @@ void* allocate(void* host, void* old, std::size_t old_size, std::size_t new_size
 }
 
 void look_for_interrupt(lua_State* lua, lua_Debug* /*at*/) {
-  if (host_of(lua).session.is_interrupted())
-    luaL_error(lua, "interrupted");
+  if (!host_of(lua).session.is_interrupted())
+    return;
+  // What catches it does not go on, here and, of a coroutine, where the script began.
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, LUA_RIDX_MAINTHREAD);
+  for (auto* each : {lua, lua_tothread(lua, -1)})
+    lua_sethook(each, look_for_interrupt, LUA_MASKCOUNT, 1);
+  lua_pop(lua, 1);
+  luaL_error(lua, "interrupted");
 }
 
 int raise(lua_State* lua, const error& why) {
@@ -181,6 +187,21 @@ int job_text(lua_State* lua) {
   return 1;
 }
 
+/// As setmetatable, without finalizers: no hook runs in them, so that nothing could end their
+/// loops. Its upvalue is setmetatable.
+int set_metatable(lua_State* lua) {
+  if (lua_istable(lua, 2)) {
+    lua_pushliteral(lua, "__gc");
+    if (lua_rawget(lua, 2) != LUA_TNIL)
+      return luaL_error(lua, "a script's tables have no finalizers (__gc)");
+    lua_pop(lua, 1);
+  }
+  lua_pushvalue(lua, lua_upvalueindex(1));
+  lua_insert(lua, 1);
+  lua_call(lua, lua_gettop(lua) - 1, 1);
+  return 1;
+}
+
 /// Puts script and line before what went wrong, where they are not there already.
 int locate(lua_State* lua) {
   std::string text = luaL_tolstring(lua, 1, nullptr);
@@ -213,6 +234,9 @@ int open_sandbox(lua_State* lua) {
     lua_pushnil(lua);
     lua_setglobal(lua, closed);
   }
+  lua_getglobal(lua, "setmetatable");
+  lua_pushcclosure(lua, set_metatable, 1);
+  lua_setglobal(lua, "setmetatable");
   static constexpr luaL_Reg functions[] = {
       {"submit", submit}, {"wait", wait},           {"info", info},     {"cancel", cancel},
       {"stop", stop},     {"jobs", jobs},           {"actors", actors}, {"sleep", pause_for},

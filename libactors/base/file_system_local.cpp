@@ -337,7 +337,12 @@ private:
   static result<std::vector<std::string>> names_in(const std::string& directory) {
     DIR* listing = ::opendir(directory.c_str());
     if (listing == nullptr) {
-      return read_failure("cannot list", directory, errno);
+      const int number = errno;
+      struct stat about {};
+      if (number == ENOTDIR && ::stat(directory.c_str(), &about) == 0) {
+        return error(errc::storage_failed, "cannot list: " + directory + " is no directory");
+      }
+      return read_failure("cannot list", directory, number);
     }
     std::vector<std::string> names;
     errno = 0;

@@ -34,6 +34,8 @@ error refused(std::string_view given, const std::string& why) {
 
 result<std::string> local_path(std::string_view given) {
   auto path = given;
+  if (given.find('\0') != std::string_view::npos)
+    return refused(given.substr(0, given.find('\0')), "a zero byte follows");
   if (const auto scheme = scheme_of(given); !scheme.empty()) {
     if (scheme != "file")
       return refused(given, "there is no file system for '" + std::string(scheme) + "'");

@@ -21,4 +21,8 @@ result<std::string> local_path(std::string_view given);
 /// which stand elsewhere, are to find as well. Empty stays empty. @errors those of `local_path`
 result<std::string> absolute_path(std::string_view given);
 
+/// Whether file_system::write_atomically writes there, or did when its process ended: for who owns
+/// the directory, to remove it at its start. Defined beside it.
+bool is_unfinished_file(std::string_view path);
+
 } // namespace headrace

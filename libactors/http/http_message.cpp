@@ -81,6 +81,11 @@ unsigned status_for(errc code) {
 } // namespace
 
 result<http_request> read_target(std::string_view method, std::string_view target) {
+  // The absolute form of RFC 9112, section 3.2.2: the host is ours, whatever it is called.
+  if (constexpr std::string_view scheme = "http://"; target.starts_with(scheme)) {
+    const auto slash = target.find('/', scheme.size());
+    target = slash == std::string_view::npos ? std::string_view("/") : target.substr(slash);
+  }
   if (target.empty() || target.front() != '/')
     return malformed("path");
   http_request out;

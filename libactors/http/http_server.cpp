@@ -37,6 +37,10 @@ void apply(const http_limits& limits, request_parser& to) {
   to.body_limit(limits.body_bytes);
 }
 
+/// What waits unread of a request at most: a header with what came along. Of a body in chunks the
+/// parser wants whole heads of chunks, and trailers, which its own limits do not bound.
+std::size_t buffer_bytes_max(const http_limits& limits) { return limits.header_bytes + read_bytes; }
+
 http_response refusal_of(const beast::error_code& why, const http_limits& limits) {
   if (why == http::error::header_limit)
     return error_response(431, "headers are larger than " + std::to_string(limits.header_bytes) +
@@ -44,6 +48,10 @@ http_response refusal_of(const beast::error_code& why, const http_limits& limits
   if (why == http::error::body_limit)
     return error_response(413,
                           "body is larger than " + std::to_string(limits.body_bytes) + " bytes");
+  if (why == http::error::buffer_overflow)
+    return error_response(431,
+                          "the head of a chunk, or what is behind the last one, is larger than " +
+                              std::to_string(buffer_bytes_max(limits)) + " bytes");
   return error_response(400, "malformed HTTP request: " + why.message());
 }
 
@@ -118,6 +126,7 @@ struct http_server::core : std::enable_shared_from_this<core> {
   asio::io_context io{1};
   tcp::acceptor acceptor;
   asio::steady_timer retry;
+  beast::error_code last_accept_failure; // told once, until one is accepted again
   std::thread thread; // lint(thread): HTTP is served apart from the scheduler's threads
 };
 
@@ -125,7 +134,8 @@ struct http_server::core : std::enable_shared_from_this<core> {
 class http_server::core::connection : public std::enable_shared_from_this<connection> {
 public:
   connection(core& owner, tcp::socket socket)
-      : owner_(owner), stream_(std::move(socket)), read_timer_(owner.io), answer_timer_(owner.io) {
+      : owner_(owner), stream_(std::move(socket)), buffer_(buffer_bytes_max(limits())),
+        read_timer_(owner.io), answer_timer_(owner.io) {
     ++owner_.connections;
   }
   ~connection() {
@@ -414,7 +424,10 @@ void http_server::core::accepted(const beast::error_code& failed, tcp::socket so
   if (failed == asio::error::operation_aborted)
     return;
   if (failed) { // e.g. too many open files: at once again would not end
-    settings.log.warn("HTTP connection not accepted", {{"cause", failed.message()}});
+    if (failed != last_accept_failure)
+      settings.log.warn("HTTP connections are not accepted, it is tried again and again",
+                        {{"cause", failed.message()}});
+    last_accept_failure = failed;
     retry.expires_after(accept_retry);
     retry.async_wait([this](const beast::error_code& ended) {
       if (!ended)
@@ -422,6 +435,7 @@ void http_server::core::accepted(const beast::error_code& failed, tcp::socket so
     });
     return;
   }
+  last_accept_failure = {};
   beast::error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
   bool is_full = connections >= settings.limits.connections;

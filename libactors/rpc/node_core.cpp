@@ -5,7 +5,7 @@
 #include "libactors/rpc/root_supervisor.hpp"
 
 #include <algorithm>
-#include <system_error>
+#include <thread>
 
 namespace headrace::actors {
 namespace {
@@ -15,6 +15,18 @@ constexpr std::string_view root_name = "root";
 std::string last_part(const std::string& full_name) {
   const auto slash = full_name.rfind('/');
   return slash == std::string::npos ? full_name : full_name.substr(slash + 1);
+}
+
+/// Tries whether the process may have one more thread. CAF counts an actor as running before it
+/// starts its thread, and where that fails the system waits for it at its end, for ever. The stack
+/// of this thread is kept for the next one, which so comes through most likely.
+void try_a_thread() {
+  std::thread([] {}).join(); // lint(thread): ends at once
+}
+
+error not_launched() {
+  return {errc::internal, "no thread can be started for it: the process is at its limit of threads "
+                          "or memory (ulimit -u, ulimit -v, or its control group's)"};
 }
 
 } // namespace
@@ -67,12 +79,13 @@ bool node_core::launch(actor_setup setup, const address& reserved) {
   const bool detached = seams.detaches && setup.options.where == placement::control;
   try {
     if (detached) {
+      try_a_thread();
       system_->spawn<endpoint_actor, caf::detached>(&setup);
     } else {
       system_->spawn<endpoint_actor>(&setup);
     }
     return true;
-  } catch (const std::system_error& failure) { // no more threads
+  } catch (const std::exception& failure) { // no more threads, or no memory
     environment.log.error("cannot start an actor",
                           {{"endpoint", reserved.endpoint}, {"reason", failure.what()}});
     const std::lock_guard lock(guard_);
@@ -97,6 +110,13 @@ address node_core::spawn(std::unique_ptr<endpoint> child, spawn_options spawn_as
                                 .full_name = std::move(full_name),
                                 .parent = parent},
                                reserved);
+  if (!launched && !parent.is_none()) {
+    // The parent hears of it as of every other end, soon.
+    parent.get()->post({child_ended{.name = last_part(reserved.endpoint),
+                                    .instance = reserved.instance,
+                                    .cause = not_launched()}});
+    return reserved;
+  }
   return launched ? reserved : address();
 }
 
@@ -120,7 +140,7 @@ address node_core::spawn_below_root(std::unique_ptr<endpoint> child, spawn_optio
   if (!launched) {
     root_->post({child_ended{.name = last_part(reserved.endpoint),
                              .instance = reserved.instance,
-                             .cause = {errc::internal, "cannot start a thread"}}});
+                             .cause = not_launched()}});
     return {};
   }
   if (is_stopping_) {

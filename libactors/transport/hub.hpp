@@ -133,6 +133,7 @@ private:
   bool start_dialing(const connection_ptr& made, const host_port& where);
 
   // Called by connections.
+  bool close_oldest();
   bool admits_greeting(const connection_ptr& from);
   void on_proved(const connection_ptr& from);
   void admit_control(peer& whom, const connection_ptr& from);

@@ -22,12 +22,32 @@ bool is_strange(errc code) {
 } // namespace
 
 std::shared_ptr<opening_receiver> hub::accept() {
-  if (is_stopping_ || opening_ >= limits::unauthenticated_connections_max) {
+  if (is_stopping_ || (opening_ >= limits::unauthenticated_connections_max && !close_oldest())) {
     parts_.counters.connections_refused.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
   ++opening_;
   return make_connection({own_, nonce()}, false);
+}
+
+/// Makes room for one who knocks: who has a secret to show is let in within moments, so that the
+/// oldest of those that wait is the most likely stranger. @returns whether there was one
+bool hub::close_oldest() {
+  for (const auto& [id, each] : all_) {
+    if (each->is_dialed_ || each->is_open_ || each->has_failed_ || !each->peer_.is_none() ||
+        !each->over_) {
+      continue;
+    }
+    const auto oldest = each; // `abort` may close at once
+    oldest->has_failed_ = true;
+    const error why(errc::queue_full, "too many connections wait to be let in, the limit is " +
+                                          std::to_string(limits::unauthenticated_connections_max) +
+                                          ": the oldest is closed");
+    log_refusal(*oldest, {.reason = RefusalReason::OVERLOAD, .why = why, .by_peer = false});
+    oldest->over_->abort(why);
+    return true;
+  }
+  return false;
 }
 
 void hub::adopt(const std::shared_ptr<opening_receiver>& accepted,

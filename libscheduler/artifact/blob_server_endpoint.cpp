@@ -1,5 +1,7 @@
 #include "libscheduler/artifact/blob_server_endpoint.hpp"
 
+#include "libactors/base/path.hpp"
+
 #include <algorithm>
 #include <utility>
 #include <vector>
@@ -51,7 +53,8 @@ void blob_server_endpoint::on_start() {
         if (!entries)
           return entries.error().code == errc::file_not_found ? status() : entries.error();
         for (const auto& entry : *entries)
-          if (!entry.is_directory && entry.path.ends_with(temporary_ending))
+          if (!entry.is_directory &&
+              (entry.path.ends_with(temporary_ending) || is_unfinished_file(entry.path)))
             HEADRACE_CHECK(files->remove(entry.path));
         return {};
       },

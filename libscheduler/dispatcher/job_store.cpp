@@ -3,11 +3,13 @@
 #include "libscheduler/checkpoint/checkpoint_record.hpp"
 #include "libstate/snapshot/block_codec.hpp"
 #include "libgraph/job_graph/job_graph_codec.hpp"
+#include "libactors/base/path.hpp"
 #include "libactors/message/message.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <deque>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -113,6 +115,11 @@ public:
       return std::move(entries).error();
     std::vector<stored_job> all;
     for (const file_info& entry : *entries) {
+      if (!entry.is_directory &&
+          is_unfinished_file(entry.path)) { // of a process that ended while it wrote
+        static_cast<void>(files_.remove(entry.path));
+        continue;
+      }
       if (entry.is_directory || !entry.path.ends_with(graph_suffix))
         continue;
       auto job = read(entry.path);
@@ -121,7 +128,16 @@ public:
                              job.error());
         continue;
       }
-      HEADRACE_TRY(const auto generation, next_generation(job->id));
+      const auto before = last_generation(job->id);
+      if (!before) {
+        refused.emplace_back(before.error().code,
+                             "stored job is kept and not run: " + to_string(job->id),
+                             before.error());
+        continue;
+      }
+      const auto generation = *before + 1;
+      HEADRACE_CHECK(
+          files_.write_atomically(path_of(job->id, generation_suffix), std::to_string(generation)));
       all.push_back({std::move(*job), generation});
     }
     return all;
@@ -174,20 +190,23 @@ private:
       return graph::decode(*stored.view());
     });
   }
-  result<std::int32_t> next_generation(const job_id& job) {
+  /// How often the job was begun, 0: never. Attempts of a number that was given before could be
+  /// taken for those of today, so a guess is none.
+  result<std::int32_t> last_generation(const job_id& job) {
     const auto path = path_of(job, generation_suffix);
     const auto text = files_.read_all(path, generation_bytes_max);
-    if (!text && text.error().code != errc::file_not_found)
+    if (!text && text.error().code == errc::file_not_found)
+      return 0;
+    if (!text)
       return text.error();
     std::int32_t generation = 0;
-    if (text) {
-      const auto* end = text->data() + text->size();
-      const auto [stop, failed] = std::from_chars(text->data(), end, generation);
-      if (failed != std::errc() || stop != end || generation < 0)
-        return error(errc::storage_failed, "generation of a stored job is not a number: " + path);
-    }
-    ++generation;
-    HEADRACE_CHECK(files_.write_atomically(path, std::to_string(generation)));
+    const auto* end = text->data() + text->size();
+    const auto [stop, failed] = std::from_chars(text->data(), end, generation);
+    if (failed != std::errc() || stop != end || generation < 0 ||
+        generation == std::numeric_limits<std::int32_t>::max())
+      return error(errc::storage_failed,
+                   "how often the job was begun is not a number in its file: " + path +
+                       "; write a number there that is larger than it ever was, such as 1000000");
     return generation;
   }
 

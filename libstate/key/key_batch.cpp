@@ -109,7 +109,7 @@ void key_batch::assign_fixed(const graph::record_batch& in, const graph::column&
           const auto* values = source.values<T>();
           auto* to = fixed_.data();
           if constexpr (std::is_integral_v<T> && sizeof(T) == sizeof(*to)) {
-            if (!in.has_selection()) {
+            if (!in.has_selection() && size_ > 0) {
               std::memcpy(to, values, size_ * sizeof(*to)); // they are words as they stand
               return;
             }

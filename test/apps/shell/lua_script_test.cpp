@@ -116,5 +116,20 @@ TEST_CASE("an interrupt ends a script that runs on and on") {
         std::string::npos);
   CHECK(run(shell.session(), "sleep(1000)").done.error().message.find("interrupted") !=
         std::string::npos);
+  CHECK(run(shell.session(), "while true do pcall(function() while true do end end) end")
+            .done.error()
+            .message.find("interrupted") != std::string::npos);
+  CHECK(run(shell.session(), "coroutine.wrap(function() while true do end end)()")
+            .done.error()
+            .message.find("interrupted") != std::string::npos);
+}
+
+TEST_CASE("a script's tables have no finalizers, which nothing could interrupt") {
+  testing::testing_shell shell;
+
+  CHECK(run(shell.session(), "setmetatable({}, {__gc = function() while true do end end})")
+            .done.error()
+            .message.find("finalizers") != std::string::npos);
+  CHECK(run(shell.session(), "assert(setmetatable({}, {__index = {a = 1}}).a == 1)").done);
 }
 } // TEST_SUITE("shell/lua_script")

@@ -170,6 +170,21 @@ TEST_CASE("headers of a megabyte are cut off, and the client reads why") {
   CHECK(has(answer, R"({"errors":["headers are larger than 32768 bytes"]})"));
 }
 
+TEST_CASE("endless heads of chunks and trailers are cut off, and the client reads why") {
+  const auto server = serve(settings());
+  for (const char* begin : {"1;", "1;name=\"", "0\r\nX: ", "", "1\r\na\r\n2;"}) {
+    CAPTURE(begin);
+    const client one(server->port());
+
+    one.send(std::string("GET /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n") + begin);
+    one.send(std::string(1U << 20U, 'a'));
+    const auto answer = one.read();
+
+    CHECK(has(answer, "HTTP/1.1 4"));
+    CHECK(has(answer, "errors"));
+  }
+}
+
 TEST_CASE("a client that drips is cut off, told why, and holds up nobody") {
   auto how = settings();
   how.limits.header_deadline = std::chrono::milliseconds(300);

@@ -25,6 +25,8 @@ TEST_CASE("a target is taken apart") {
       {"/jobs?mode=cancel", {"jobs"}, {{"mode", "cancel"}}},
       {"/jobs?a=1&a=2&b&=c&d=x%3Dy+z", {"jobs"}, {{"a", "2"}, {"b", ""}, {"d", "x=y z"}}},
       {"/jobs?a=b?c#d=e", {"jobs"}, {{"a", "b?c"}}},
+      {"http://host:81/jobs?a=1", {"jobs"}, {{"a", "1"}}},
+      {"http://host", {}, {}},
   };
   for (const auto& each : rows) {
     CAPTURE(each.target);
@@ -38,7 +40,7 @@ TEST_CASE("a target is taken apart") {
 }
 
 TEST_CASE("a malformed target is refused") {
-  for (const char* target : {"", "*", "jobs", "http://host/jobs", "/%", "/%4", "/%zz", "/%00",
+  for (const char* target : {"", "*", "jobs", "ftp://host/jobs", "/%", "/%4", "/%zz", "/%00",
                              "/jobs?%=1", "/jobs?a=%g0", "/jobs?a=%00"}) {
     CAPTURE(target);
     const auto read = read_target("GET", target);

@@ -7,9 +7,12 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <fstream>
 #include <future>
 #include <latch>
 #include <mutex>
+#include <sys/resource.h>
+#include <unistd.h>
 
 using namespace headrace;
 using namespace headrace::actors;
@@ -21,6 +24,13 @@ using headrace::testing::value_of;
 using std::chrono::milliseconds;
 
 namespace {
+
+/// That this process has mapped.
+std::size_t address_space_bytes() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
 
 /// Runs a little cluster of actors that draw, ask, set timers and run steps, and returns what
 /// happened, in order.
@@ -92,6 +102,44 @@ TEST_CASE("an actor on threads answers") {
     CHECK(node->shut_down());
   }
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) // which reserve memory at will
+
+TEST_CASE("an actor for which no thread can be started has ended, for its parent") {
+  constexpr int wanted = 64;
+  auto node = make_node({});
+  std::promise<void> done;
+  std::atomic<int> ended = 0;
+  start(*node, "parent", [&](testing_endpoint& made) {
+    made.when_child_ended = [&](testing_endpoint& self, auto& /*name*/, const error& cause) {
+      CHECK(cause.message.find("no thread can be started") != std::string::npos);
+      ++ended;
+      CHECK(self.child_ref("child").is_none());
+    };
+    made.when_mail = [&](testing_endpoint&, auto) { done.set_value(); };
+    made.when_started = [&](testing_endpoint& self) {
+      rlimit before{};
+      getrlimit(RLIMIT_AS, &before);
+      auto little = before;
+      little.rlim_cur = address_space_bytes() + (std::size_t{6} << 20U); // a stack takes 8 MiB
+      setrlimit(RLIMIT_AS, &little);
+      for (int i = 0; i < wanted; ++i)
+        self.spawn(std::make_unique<testing_endpoint>(), {.name = "child" + std::to_string(i),
+                                                          .kind = "testing",
+                                                          .where = placement::control,
+                                                          .policy = supervision::notify,
+                                                          .addressable = true});
+      setrlimit(RLIMIT_AS, &before);
+      self.self_ref().send(mail_of(1)); // behind the news of ends
+    };
+  });
+  done.get_future().wait();
+
+  CHECK(ended > 0);
+  CHECK(node->shut_down());
+}
+
+#endif
 
 TEST_CASE("mail between threads keeps its order") {
   constexpr std::uint32_t mails = 20'000;

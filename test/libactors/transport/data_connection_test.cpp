@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <future>
+#include <poll.h>
 
 using namespace headrace;
 using namespace headrace::actors;
@@ -226,15 +227,18 @@ TEST_CASE("a connection that closes within the TLS handshake may be dialed again
   rpc_settings with;
   with.tls = ca.issue("with");
   testing_process one(with);
-  const auto listening = listen_on(*numeric_address({"127.0.0.1", 0}));
+  auto listening = listen_on(*numeric_address({"127.0.0.1", 0}));
   REQUIRE(listening);
+  const host_port where{"127.0.0.1", port_of(*listening)};
   std::thread closing([&] { // reads the greeting, so that the other side sees an end and no reset
+    pollfd knock{listening->get(), POLLIN, 0};
+    ::poll(&knock, 1, 10'000);
     const socket_handle accepted(::accept(listening->get(), nullptr, nullptr));
     std::array<char, 4096> greeting{};
     static_cast<void>(::recv(accepted.get(), greeting.data(), greeting.size(), 0));
+    *listening = socket_handle();
   });
-  const auto met =
-      one.rpc->connect_and_wait({"127.0.0.1", port_of(*listening)}, std::chrono::seconds(10));
+  const auto met = one.rpc->connect_and_wait(where, std::chrono::seconds(10));
   closing.join();
   REQUIRE(!met);
   CHECK_MESSAGE(met.error().code == errc::connection_failed, to_string(met.error()));

@@ -313,6 +313,36 @@ TEST_CASE("connections that are not let in yet are limited") {
   CHECK(one.hub->accept() != nullptr);
 }
 
+TEST_CASE("silent connections keep no node out: the oldest gives way") {
+  struct silent final : opening_receiver {
+    void on_drained() override {}
+    void on_open() override {}
+    void on_frame(incoming_frame /*what*/) override {}
+    void on_closed(const error& /*cause*/) override { is_closed = true; }
+    bool is_closed = false;
+  };
+  testing_network net(1);
+  auto& one = net.add("one");
+  auto& two = net.add("two");
+  auto& stranger = net.add("stranger");
+  std::vector<std::shared_ptr<silent>> silents;
+  std::vector<std::shared_ptr<opening_connection>> held;
+  for (std::size_t i = 0; i < limits::unauthenticated_connections_max; ++i) {
+    silents.push_back(std::make_shared<silent>());
+    held.push_back(stranger.dial("one", 1, silents.back()));
+  }
+  net.run();
+  introduce(two, one);
+
+  two.tell(one, 7);
+  net.run();
+
+  CHECK(one.envelopes.size() == 1);
+  CHECK(silents.front()->is_closed);
+  CHECK(std::count_if(silents.begin(), silents.end(),
+                      [](const auto& each) { return each->is_closed; }) <= 2);
+}
+
 TEST_CASE("an ask that no queue takes fails with words, and a tell is counted") {
   testing_network net(1);
   auto& one = net.add("one");

@@ -91,6 +91,44 @@ TEST_CASE("each load gives a job its next generation, in a file and in memory") 
   }
 }
 
+TEST_CASE("a generation that is no number keeps its job from running, and no other") {
+  for (const std::string content :
+       {"", "-1", "2147483647", "99999999999", "1x", std::string(2, '\0').c_str(), " 1"}) {
+    CAPTURE(content);
+    testing::testing_file_system files;
+    const auto store = make_file_job_store(files, "/jobs");
+    const auto job = source_to_sink(2, 1).job();
+    const auto other = source_to_sink(1, 1, 8).job();
+    REQUIRE(store->put(job));
+    REQUIRE(store->put(other));
+    files.put("/jobs/" + to_string(job.id) + ".generation", content);
+
+    std::vector<error> refused;
+    const auto loaded = store->load(refused);
+
+    REQUIRE(loaded);
+    REQUIRE(loaded->size() == 1);
+    CHECK(loaded->front().graph.id == other.id);
+    REQUIRE(refused.size() == 1);
+    CHECK(to_string(refused[0]).find(".generation") != std::string::npos);
+  }
+}
+
+TEST_CASE("what a process that ended was writing is removed, and nothing else") {
+  testing::testing_file_system files;
+  const auto store = make_file_job_store(files, "/jobs");
+  const auto job = source_to_sink(2, 1).job();
+  REQUIRE(store->put(job));
+  files.put("/jobs/a.ended.tmp-17-3", "x");
+  files.put("/jobs/b.tmp-note", "x");
+  std::vector<error> refused;
+
+  CHECK(store->load(refused)->size() == 1);
+
+  CHECK_FALSE(files.stat("/jobs/a.ended.tmp-17-3").has_value());
+  CHECK(files.stat("/jobs/b.tmp-note").has_value());
+}
+
 TEST_CASE("ends of jobs are kept, the oldest forgotten, a broken one named") {
   testing::testing_file_system files;
   for (auto make : {+[](headrace::file_system& over) { return make_file_job_store(over, "/jobs"); },
