@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <charconv>
+#include <map>
 #include <poll.h>
 #include <utility>
 
@@ -26,6 +27,7 @@ constexpr int find_pause_ms = 200;
 struct found_cluster {
   std::string version;
   actors::host_port rpc;
+  std::map<std::string, std::string> job_settings;
 };
 
 result<found_cluster> read_cluster(const std::string& text, const actors::host_port& target) {
@@ -44,6 +46,10 @@ result<found_cluster> read_cluster(const std::string& text, const actors::host_p
   out.rpc = {about->value("rpc-address", ""), about->value("rpc-port", std::uint16_t{0})};
   if (out.rpc.host.empty())
     out.rpc.host = target.host;
+  const auto settings = page.value("job-settings", nlohmann::json::object());
+  for (const auto& [key, value] : settings.items())
+    if (value.is_string())
+      out.job_settings[key] = value.get<std::string>();
   return out;
 }
 
@@ -92,6 +98,18 @@ result<actors::host_port> parse_target(std::string_view text) {
   if (rest.front() != ':' || failed != std::errc() || stop != end || out.port == 0)
     return wrong();
   return out;
+}
+
+result<configuration> with_settings_of(const actors::host_port& target, configuration own) {
+  const auto page = http_get(target, "/debug/cluster", find_timeout);
+  if (!page)
+    return explain(page.error(), target);
+  HEADRACE_TRY(const auto found, read_cluster(*page, target));
+  if (found.version == version()) // else `connect` tells
+    for (const auto& [key, value] : found.job_settings)
+      if (!own.is_set(key))
+        HEADRACE_CHECK(own.set(key, value));
+  return own;
 }
 
 result<std::unique_ptr<remote_cluster>> remote_cluster::connect(const configuration& settings,

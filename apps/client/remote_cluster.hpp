@@ -20,6 +20,10 @@ inline constexpr std::string_view default_target = "127.0.0.1:8081";
 /// Reads HOST:PORT, HOST or :PORT; an IPv6 address in brackets. @errors bad_usage
 result<actors::host_port> parse_target(std::string_view text);
 
+/// A client's settings, and behind them those that the cluster has for its jobs.
+/// @errors those of remote_cluster::connect that need no connection
+result<configuration> with_settings_of(const actors::host_port& target, configuration own);
+
 /// A cluster of other processes, as its clients see it: found by its REST port, spoken to over its
 /// job manager's RPC port. One thread.
 class remote_cluster {

@@ -154,6 +154,27 @@ status apply_settings(const configuration& settings, bool bounded, graph::job_gr
   return make_absolute(job.checkpoints);
 }
 
+std::map<std::string, std::string, std::less<>> job_settings_of(const configuration& cluster) {
+  static constexpr std::string_view of_jobs[] = {"execution.",           "jobmanager.execution.",
+                                                 "parallelism.default",  "restart-strategy.",
+                                                 "slot.request.timeout", "sink.",
+                                                 "state.backend.type",   "table."};
+  // Where one job goes on from is no matter of all.
+  static constexpr std::string_view of_one_job = "execution.state-recovery.";
+  std::map<std::string, std::string, std::less<>> out;
+  for (const auto& [key, value] : cluster.values()) {
+    const bool is_of_jobs =
+        std::any_of(std::begin(of_jobs), std::end(of_jobs),
+                    [&key = key](std::string_view begin) { return key.starts_with(begin); });
+    if (!is_of_jobs || key.starts_with(of_one_job))
+      continue;
+    const bool is_directory =
+        key == "execution.checkpointing.dir" || key == "execution.checkpointing.savepoint-dir";
+    out[key] = is_directory ? cluster.get_path(key) : value;
+  }
+  return out;
+}
+
 std::int32_t slots_needed(const graph::job_graph& job) {
   std::map<std::string, std::int32_t> widest;
   for (const auto& vertex : job.vertices) {

@@ -6,6 +6,9 @@
 #include "libactors/base/option.hpp"
 
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
 
 namespace headrace::cluster {
 
@@ -20,6 +23,10 @@ result<bool> is_bounded(const graph::job_graph& job, const graph::job_code& code
 /// elsewhere.
 /// @errors bad_option_value  a directory of the job is none of this machine's ("s3://…")
 status apply_settings(const configuration& settings, bool bounded, graph::job_graph& job);
+
+/// Of a cluster's configuration what its jobs get where they and their client leave it, as it is
+/// set there: of checkpoints, state, restarts and tables. Directories are absolute.
+std::map<std::string, std::string, std::less<>> job_settings_of(const configuration& cluster);
 
 /// Slots that the job needs in all: for each slot sharing group, its widest vertex.
 std::int32_t slots_needed(const graph::job_graph& job);

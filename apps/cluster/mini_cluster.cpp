@@ -41,7 +41,7 @@ status mini_cluster::start() {
 }
 
 scheduler::cluster_addresses mini_cluster::addresses() const {
-  return {dispatcher(), resource_manager(), blob_server(), {}, 0};
+  return {dispatcher(), resource_manager(), blob_server(), {}, 0, {}};
 }
 
 actors::address mini_cluster::start_task_executor(std::optional<std::size_t> in_place_of) {

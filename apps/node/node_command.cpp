@@ -1,6 +1,7 @@
 #include "apps/node/node_command.hpp"
 
 #include "apps/cluster/job_manager_process.hpp"
+#include "apps/cluster/job_settings.hpp"
 #include "apps/cluster/memory_settings.hpp"
 #include "apps/cluster/mini_cluster.hpp"
 #include "apps/cluster/process_settings.hpp"
@@ -203,8 +204,12 @@ private:
   }
   scheduler::cluster_addresses addresses() const {
     const auto own = own_address();
-    return {job_manager_->dispatcher(), job_manager_->resource_manager(),
-            job_manager_->blob_server(), own.host, own.port};
+    return {job_manager_->dispatcher(),
+            job_manager_->resource_manager(),
+            job_manager_->blob_server(),
+            own.host,
+            own.port,
+            cluster::job_settings_of(options_.settings)};
   }
   std::shared_ptr<actors::leader_retrieval> leader() {
     if (job_manager_)

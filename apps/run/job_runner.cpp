@@ -286,6 +286,14 @@ std::int32_t default_parallelism(const run_options& options, const configuration
   return cores == 0 ? 1 : static_cast<std::int32_t>(cores);
 }
 
+result<run_options> with_cluster_settings(run_options options) {
+  if (!options.target.empty()) {
+    HEADRACE_TRY(const auto target, client::parse_target(options.target));
+    HEADRACE_TRY(options.settings, client::with_settings_of(target, std::move(options.settings)));
+  }
+  return options;
+}
+
 status apply_options(const run_options& options, const configuration& settings, bool is_bounded,
                      graph::job_graph& job) {
   auto& checkpoints = job.checkpoints;

@@ -49,6 +49,9 @@ private:
 
 /// The parallelism of operators that set none.
 std::int32_t default_parallelism(const run_options& options, const configuration& settings);
+/// The options, with the settings that the cluster of `--target` has for its jobs behind the own
+/// ones. @errors those of client::parse_target and client::with_settings_of
+result<run_options> with_cluster_settings(run_options options);
 /// Applies settings, and where the job starts from, to what its program left open.
 /// @errors those of cluster::apply_settings
 status apply_options(const run_options& options, const configuration& settings, bool is_bounded,

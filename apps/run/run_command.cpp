@@ -8,7 +8,8 @@
 namespace headrace::run {
 namespace {
 
-result<int> run_object(const run_options& options) {
+result<int> run_object(const run_options& given) {
+  HEADRACE_TRY(const auto options, with_cluster_settings(given));
   const auto files = make_local_file_system();
   graph::connector_registry connectors;
   cluster::register_all_connectors(connectors, {});

@@ -140,7 +140,8 @@ result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
   return std::optional<std::vector<sql_step>>();
 }
 
-result<int> run_script(const std::string& text, const run_options& options) {
+result<int> run_script(const std::string& text, const run_options& given) {
+  HEADRACE_TRY(const auto options, with_cluster_settings(given));
   const auto files = make_local_file_system();
   if (!options.arguments.empty())
     return error(errc::bad_usage, "a script of SQL takes no arguments: " + options.arguments[0]);

@@ -74,11 +74,13 @@ private:
   actors::host_port rest_;
 };
 
-result<std::unique_ptr<cluster::cluster_access>>
-reach(const shell_options& options, file_system& files, api::object_loader& loader) {
+/// @param options  get the cluster's settings for jobs behind their own
+result<std::unique_ptr<cluster::cluster_access>> reach(shell_options& options, file_system& files,
+                                                       api::object_loader& loader) {
   if (options.target.empty())
     return cluster::start_local_cluster(files, loader, options.settings);
   HEADRACE_TRY(const auto where, client::parse_target(options.target));
+  HEADRACE_TRY(options.settings, client::with_settings_of(where, std::move(options.settings)));
   HEADRACE_TRY(auto found, client::remote_cluster::connect(options.settings, files, where));
   actors::spawn_introspection(found->node());
   return std::unique_ptr<cluster::cluster_access>(
@@ -160,7 +162,8 @@ int run_with(shell_session& session, const shell_options& options, const std::st
 
 } // namespace
 
-int run_shell(const shell_options& options) {
+int run_shell(const shell_options& given) {
+  auto options = given;
   const auto files = make_local_file_system();
   std::string script;
   if (!options.script.empty()) {

@@ -110,6 +110,7 @@ class Watch:
         self.in_flight = 0  # bytes that a checkpoint has stored at the most
         self.status = None
         self.job = None
+        self.uses_rocksdb = False
         self.begun_from = 0  # the checkpoint, or savepoint, that the job began with
 
     def follow(self):
@@ -146,6 +147,8 @@ class Watch:
             self.restored.add(status["restoredCheckpoint"])
         self.restarts = max(self.restarts, status["restarts"])
         self.late = max(self.late, sum(one["lateRecords"] for one in status["vertices"]))
+        if self.options.backend == "rocksdb" and not self.uses_rocksdb:
+            self.uses_rocksdb = any(self.cluster.directory.glob("tmp/*/state/*/*/*/*/CURRENT"))
         if self.options.unaligned:
             self.in_flight = max(self.in_flight, self.cluster.in_flight_bytes(self.job))
 
@@ -222,6 +225,8 @@ def run_once(options, number, attempt, directory):
         raise Failure(f"{wrong} ({result})")
     if watch.late > 0:
         raise Failure(f"{watch.late} rows were late ({result})")
+    if options.backend == "rocksdb" and not watch.uses_rocksdb:
+        raise Failure(f"no task kept its state in RocksDB ({result})")
     if crashed:
         raise Failure(f"processes ended by themselves: {', '.join(crashed)} ({result})")
     if disturber.forbids_restart and watch.restarts + len(watch.restored) > 0:

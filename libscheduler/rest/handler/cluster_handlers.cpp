@@ -131,6 +131,7 @@ std::string describe_cluster(const cluster_addresses& known) {
   out["dispatcher"] = address_entry(known.dispatcher);
   out["resource-manager"] = address_entry(known.resource_manager);
   out["blob-server"] = address_entry(known.blob_server);
+  out["job-settings"] = known.job_settings;
   return to_text(out);
 }
 

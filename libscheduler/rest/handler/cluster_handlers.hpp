@@ -8,6 +8,8 @@
 #include "schema/registration.capnp.h"
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 
 namespace headrace::scheduler {
@@ -30,8 +32,10 @@ struct cluster_addresses {
   actors::address dispatcher;
   actors::address resource_manager;
   actors::address blob_server;
-  std::string rpc_address;    ///< where other processes connect to; empty: nowhere
-  std::uint16_t rpc_port = 0; ///< 0: nowhere
+  std::string rpc_address = {}; ///< where other processes connect to; empty: nowhere
+  std::uint16_t rpc_port = 0;   ///< 0: nowhere
+  /// What jobs are submitted with where neither they nor their client say otherwise, by option.
+  std::map<std::string, std::string, std::less<>> job_settings = {};
 };
 /// Of /debug/cluster.
 std::string describe_cluster(const cluster_addresses& known);

@@ -29,8 +29,9 @@ def until(look):
 class Cluster:
     """A job manager and a task manager, each in a working directory of its own."""
 
-    def __init__(self, directory):
+    def __init__(self, directory, *job_manager_words):
         self.directory = directory
+        self.job_manager_words = job_manager_words
         self.rpc_port = self.rest_port = 0
         self.processes = []
         self.job_manager = self.start_job_manager()
@@ -53,6 +54,7 @@ class Cluster:
 
     def start_job_manager(self):
         words = ["-D", f"jobmanager.rpc.port={self.rpc_port}", "-D", f"rest.port={self.rest_port}"]
+        words += self.job_manager_words
         started = self.start("jobmanager", *words)
         self.rpc_port = int(re.search(r"rpc\D*(\d+)$", self.told, re.M)[1])
         self.rest_port = int(re.search(r"rest\D*(\d+)$", self.told, re.M)[1])
@@ -110,6 +112,41 @@ class Orders(unittest.TestCase):
             self.assertTrue(os.path.isdir(f"{self.directory}/checkpoints"))
             again = cluster.submit("-s", os.path.relpath(path, self.directory))
             self.assertEqual(cluster.run("cancel", again).returncode, 0)
+
+    def test_jobs_get_the_settings_of_the_cluster_behind_their_clients_own(self):
+        own, ours = self.directory + "/own", self.directory + "/jobmanager/ours"
+        words = ["-D", "execution.checkpointing.savepoint-dir=ours", "-D", "state.backend.type=rocksdb"]
+        with Cluster(self.directory, *words) as cluster:
+            for settings, where, files in (
+                ([], ours, "rocksdb"),
+                (["-D", f"execution.checkpointing.savepoint-dir={own}", "-D", "state.backend.type=hashmap"], own, ""),
+            ):
+                job = cluster.submit(*settings)
+                ended = cluster.run("stop", job)
+                self.assertEqual(ended.returncode, 0, ended.stderr)
+                self.assertTrue(ended.stdout.strip().startswith(where + "/savepoint-"), ended.stdout)
+                self.assertEqual(self.backend_of(cluster, settings), files or "hashmap")
+
+    def backend_of(self, cluster, settings):
+        """Of a job of the shell, whose state a native savepoint has."""
+        with open(f"{self.directory}/script.sql", "w") as script:
+            script.write(
+                "CREATE TABLE numbers (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1000');"
+                "CREATE TABLE away (n BIGINT, c BIGINT) WITH ('connector' = 'blackhole');"
+                "INSERT INTO away SELECT n, COUNT(*) FROM numbers GROUP BY n;"
+            )
+        ended = cluster.run("run", "script.sql", "-d", *settings)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        job = ended.stdout.strip()
+        until(lambda: (cluster.get(f"/jobs/{job}") or {}).get("state") == "RUNNING")
+        stopped = cluster.run("stop", job, "--type", "native", "--savepoint-path", self.directory + "/native")
+        self.assertEqual(stopped.returncode, 0, stopped.stderr)
+        inspected = subprocess.run(
+            [HEADRACE, "savepoint", "inspect", stopped.stdout.strip(), "--json"],
+            capture_output=True, text=True, timeout=PATIENCE_S, check=True,
+        )
+        forms = [form for each in json.loads(inspected.stdout)["operators"] for form in each["nativeForms"]]
+        return "rocksdb" if any("rocksdb" in form for form in forms) else "hashmap"
 
     def test_a_library_of_functions_is_sent_to_the_task_managers(self):
         with Cluster(self.directory) as cluster:
