@@ -14,6 +14,7 @@ import glob
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -95,6 +96,7 @@ def main():
     given = arguments()
     given.directory = os.path.abspath(given.directory)
     os.makedirs(os.path.join(given.directory, "flink"), exist_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that Flink is ended, too
     cluster = None
     if given.flink_cache:
         cluster = flink.Cluster(given.flink_cache, os.path.join(given.directory, "flink"), given.parallelism,

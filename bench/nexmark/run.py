@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -315,6 +316,7 @@ def write_report(given, lines):
 
 def main():
     given = arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that Flink is ended, too
     harness = Harness(given)
     if not given.report_only:
         try:
