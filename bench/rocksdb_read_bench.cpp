@@ -114,24 +114,6 @@ void forget_files(const std::string& directory) {
   }
 }
 
-/// Batches of random keys below `keys`; others for each `seed`.
-std::vector<graph::record_batch> random_batches(std::uint64_t keys, std::size_t count,
-                                                std::uint64_t seed) {
-  std::vector<graph::record_batch> out;
-  graph::batch_builder rows(pair_type());
-  auto random = seed << 32U;
-  for (std::size_t batch = 0; batch < count; ++batch) {
-    for (std::size_t i = 0; i < batch_rows; ++i) {
-      random += 0x9e3779b97f4a7c15ULL;
-      rows.column(0).append(static_cast<std::int64_t>(mix64(random) % keys));
-      rows.column(1).append(std::int64_t{1});
-      rows.end_row();
-    }
-    out.push_back(rows.finish());
-  }
-  return out;
-}
-
 void measure(std::uint64_t keys, const std::string& directory, std::size_t batches) {
   std::uint64_t seed = 1;
   for (const std::int32_t threads : {0, 1, 3, 7, 16, 32}) {
@@ -139,7 +121,7 @@ void measure(std::uint64_t keys, const std::string& directory, std::size_t batch
     stored_rows state(threads, place);
     state.fill(keys);
     const auto print = [&](const char* where, std::size_t count, std::uint64_t distinct) {
-      const auto chosen = random_batches(distinct, count, ++seed);
+      const auto chosen = make_batches(distinct, count, ++seed << 32U);
       const auto shared = state.shared_reads();
       const auto cpu = process_cpu_ms();
       const auto start = std::chrono::steady_clock::now();
@@ -156,9 +138,9 @@ void measure(std::uint64_t keys, const std::string& directory, std::size_t batch
     };
     forget_files(place);
     print("disk", batches, keys);
-    state.read(random_batches(keys / 40, 4 * batches, ++seed));
+    state.read(make_batches(keys / 40, 4 * batches, ++seed << 32U));
     print("block_cache", 4 * batches, keys / 40);
-    state.read(random_batches(keys / 2, 16 * batches, ++seed));
+    state.read(make_batches(keys / 2, 16 * batches, ++seed << 32U));
     print("system_cache", 4 * batches, keys / 2);
   }
 }

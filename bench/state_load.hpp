@@ -46,11 +46,12 @@ inline graph::row_type_ptr pair_type() {
       graph::logical_type::row({{"key", number, ""}, {"value", number, ""}}));
 }
 
-/// Batches of random keys below `keys`, and ones.
-inline std::vector<graph::record_batch> make_batches(std::uint64_t keys, std::size_t count) {
+/// Batches of random keys below `keys`, and ones; others for each `seed`.
+inline std::vector<graph::record_batch> make_batches(std::uint64_t keys, std::size_t count,
+                                                     std::uint64_t seed = 7) {
   std::vector<graph::record_batch> out;
   graph::batch_builder rows(pair_type());
-  std::uint64_t random = 7;
+  auto random = seed;
   for (std::size_t batch = 0; batch < count; ++batch) {
     for (std::size_t i = 0; i < batch_rows; ++i) {
       random += 0x9e3779b97f4a7c15ULL;
