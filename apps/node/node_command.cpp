@@ -270,16 +270,26 @@ private:
   std::optional<directory_lock> lock_;
 };
 
+/// Names the option that what was done came from.
+status of_option(std::string_view option, status done) {
+  if (done)
+    return done;
+  const auto code = done.error().code;
+  return error(code, std::string(option) + " cannot be used as it is set", std::move(done).error());
+}
+
 result<int> run(const node_command_options& options, process_signals& signals, file_system& files,
                 told_files& told) {
-  HEADRACE_CHECK(told.write(options.pid_file, std::to_string(getpid()) + "\n"));
+  HEADRACE_CHECK(
+      of_option("--pid-file", told.write(options.pid_file, std::to_string(getpid()) + "\n")));
   const auto base = cluster::temporary_base(options.settings);
   std::string lasting = options.settings.get_path("high-availability.storageDir");
   if (lasting.empty())
     lasting = base + "/jobmanager";
   std::optional<directory_lock> lock;
   if (has_job_manager(options.role)) {
-    HEADRACE_CHECK(files.create_directories(lasting));
+    HEADRACE_CHECK(of_option("high-availability.storageDir, or io.tmp.dirs without one,",
+                             files.create_directories(lasting)));
     HEADRACE_TRY(auto taken,
                  directory_lock::take(lasting, "another job manager uses the directory; give this "
                                                "one its own with -D "
@@ -287,7 +297,7 @@ result<int> run(const node_command_options& options, process_signals& signals, f
     lock.emplace(std::move(taken));
   }
   const cluster::working_directory working(files, base, std::string(name_of(options.role)));
-  HEADRACE_CHECK(files.create_directories(working.path()));
+  HEADRACE_CHECK(of_option("io.tmp.dirs", files.create_directories(working.path())));
   const auto state_directory = cluster::make_state_directory(files, options.settings);
   HEADRACE_TRY(const auto local_state, local_state_place::make(options, files));
 
@@ -310,7 +320,8 @@ result<int> run(const node_command_options& options, process_signals& signals, f
     bool is_told = false;
     while (!is_told) {
       if (process.is_ready()) {
-        HEADRACE_CHECK(told.write(options.ready_file, process.ready_lines()));
+        HEADRACE_CHECK(
+            of_option("--ready-file", told.write(options.ready_file, process.ready_lines())));
         std::printf("%s\n", process.describe().c_str());
         std::fflush(stdout);
         is_told = true;

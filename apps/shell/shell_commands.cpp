@@ -71,6 +71,7 @@ result<savepoint_words> read_savepoint_words(const std::vector<std::string>& giv
 
 } // namespace
 
+constexpr std::size_t any_words = 1'000'000; ///< the command looks itself
 constexpr std::string_view submit_usage = "submit JOB.so [-p N] [-s SAVEPOINT] [ARGUMENT...]";
 
 struct shell_commands::command {
@@ -79,28 +80,30 @@ struct shell_commands::command {
   std::string_view what;
   status (shell_commands::*run)(const words&);
   bool takes_job = false;
+  std::size_t words_max = 0;
 };
 
 const std::vector<shell_commands::command>& shell_commands::all() {
   static const std::vector<command> table = {
       {"submit", submit_usage, "start a job, also from the state in a savepoint",
-       &shell_commands::submit, false},
+       &shell_commands::submit, false, any_words},
       {"wait", "wait [JOB [SECONDS]]", "until the job has ended; fails when the job did",
-       &shell_commands::wait, true},
-      {"watch", "watch [JOB]", "the same, telling each change", &shell_commands::watch, true},
-      {"cancel", "cancel [JOB]", "end a job", &shell_commands::cancel, true},
+       &shell_commands::wait, true, 2},
+      {"watch", "watch [JOB]", "the same, telling each change", &shell_commands::watch, true, 1},
+      {"cancel", "cancel [JOB]", "end a job", &shell_commands::cancel, true, 1},
       {"stop", "stop [JOB] [--drain] [--type native] [--savepoint-path DIRECTORY]",
-       "end a job with a savepoint, to start from again", &shell_commands::stop, true},
+       "end a job with a savepoint, to start from again", &shell_commands::stop, true, any_words},
       {"savepoint", "savepoint [JOB] [--type native] [--directory DIRECTORY]",
-       "take a savepoint of a job, which runs on", &shell_commands::savepoint, true},
-      {"jobs", "jobs", "all jobs", &shell_commands::jobs, false},
-      {"info", "info [JOB]", "one job, vertex by vertex", &shell_commands::info, true},
+       "take a savepoint of a job, which runs on", &shell_commands::savepoint, true, any_words},
+      {"jobs", "jobs", "all jobs", &shell_commands::jobs, false, 0},
+      {"info", "info [JOB]", "one job, vertex by vertex", &shell_commands::info, true, 1},
       {"actors", "actors [PART OF A NAME]", "all actors of the cluster", &shell_commands::actors,
-       false},
-      {"source", "source FILE", "run a file of commands and SQL", &shell_commands::source, false},
-      {"help", "help", "this list", &shell_commands::help, false},
+       false, any_words},
+      {"source", "source FILE", "run a file of commands and SQL", &shell_commands::source, false,
+       any_words},
+      {"help", "help", "this list", &shell_commands::help, false, 0},
       {"quit", "quit", "leave, as exit does; jobs of a cluster in this process end",
-       &shell_commands::quit, false},
+       &shell_commands::quit, false, 0},
   };
   return table;
 }
@@ -125,7 +128,7 @@ status shell_commands::run(std::string_view line) {
   std::vector<std::string_view> names;
   for (const auto& each : all()) {
     if (each.name == name)
-      return (this->*each.run)(given);
+      return given.size() > each.words_max ? status(usage(each.usage)) : (this->*each.run)(given);
     names.push_back(each.name);
   }
   const auto nearest = nearest_name(name, names);
@@ -176,9 +179,11 @@ status shell_commands::submit(const words& given) {
   what.settings = settings_;
   bool takes_options = true;
   for (std::size_t i = 0; i < given.size(); ++i) {
-    if (takes_options && given[i] == "-p" && i + 1 < given.size()) {
+    if (takes_options && (given[i] == "-p" || given[i] == "-s") && i + 1 == given.size())
+      return usage(submit_usage);
+    if (takes_options && given[i] == "-p") {
       HEADRACE_TRY(what.parallelism, read_number(given[++i], "parallelism", 1, parallelism_max));
-    } else if (takes_options && given[i] == "-s" && i + 1 < given.size()) {
+    } else if (takes_options && given[i] == "-s") {
       HEADRACE_CHECK(what.settings.set("execution.state-recovery.path", given[++i]));
     } else if (takes_options && given[i] == "--") {
       takes_options = false;

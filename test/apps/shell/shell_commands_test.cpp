@@ -33,6 +33,9 @@ TEST_CASE("commands tell of the cluster, and what is wrong with them") {
   CHECK(commands.run("wait").error().code == errc::bad_usage);
   CHECK(commands.run("info 00000000000000000000000000000001").error().code == errc::job_not_found);
   CHECK(commands.run("submit").error().code == errc::bad_usage);
+  for (const auto* order : {"jobs of mine", "help me", "quit now", "info last more", "watch a b",
+                            "cancel a b", "wait a 1 2", "submit /a.so -p", "submit /a.so -s"})
+    CHECK(commands.run(order).error().message.starts_with("usage: "));
   CHECK(commands.run("submit /nowhere.so -p x").error().code == errc::bad_usage);
   CHECK(commands.run("submit /nowhere.so").error().code == errc::job_object_unloadable);
   for (const auto* parallelism : {"0", "-3", "32769", "4x"}) {
