@@ -105,8 +105,10 @@ int run_command(int argc, char** argv) {
          "-p,--parallelism", run_options.parallelism,
          "Subtasks of operators that set none (default: the number of cores, on a cluster 1)")
       ->check(CLI::Range(1, 32768));
-  run->add_option("--task-managers", run_options.task_managers, "Task managers to start")
-      ->check(CLI::Range(1, 64));
+  auto* own_task_managers =
+      run->add_option("--task-managers", run_options.task_managers,
+                      "Task managers to start, where the cluster is in this process")
+          ->check(CLI::Range(1, 64));
   run->add_option("-s,--from-savepoint,--fromSavepoint,--from-checkpoint", run_options.restore_from,
                   "Start from the state in the directory of this savepoint or checkpoint");
   run->add_flag("-n,--allow-non-restored-state,--allowNonRestoredState",
@@ -116,7 +118,8 @@ int run_command(int argc, char** argv) {
   run->add_option("-D", defines, "A setting: key=value (may come several times)")
       ->allow_extra_args(false);
   run->add_option("--target", run_options.target,
-                  "Run it on the cluster whose REST interface is at HOST:PORT");
+                  "Run it on the cluster whose REST interface is at HOST:PORT")
+      ->excludes(own_task_managers);
   run->add_flag("-d,--detached", run_options.is_detached,
                 "On a cluster: submit the job, print its id, do not wait for its end");
   run->add_flag("--json", run_options.is_json, "Print the job's id, or how it ended, as JSON");

@@ -63,6 +63,8 @@ std::string describe_way_on(const scheduler::job_status& ended, const std::strin
     return ended.name +
            ": its checkpoints were not kept, as execution.checkpointing.dir would; it begins " +
            (restored_from.empty() ? "anew" : "again with --from-savepoint " + restored_from);
+  if (!restored_from.empty() && ended.restored_checkpoint == 0)
+    return ended.name + ": could not start from " + restored_from;
   if (!restored_from.empty())
     return ended.name + ": no checkpoint was complete; it begins again with --from-savepoint " +
            restored_from;

@@ -48,6 +48,11 @@ status frame_prefix::check_magic(byte_view in) {
                  "bytes are TLS, and this node speaks without: nodes of one cluster have the same "
                  "security.ssl.internal.enabled");
   }
+  if (in.starts_with("HTTP")) {
+    return error(errc::malformed_message,
+                 "what listens there speaks HTTP: jobmanager.rpc.port is the port of the nodes, "
+                 "6123 where nothing is set, and not rest.port");
+  }
   for (const byte_view method : {"GET ", "POST", "PUT ", "PATC", "DELE", "HEAD", "OPTI"}) {
     if (in.starts_with(method)) {
       return error(errc::malformed_message,

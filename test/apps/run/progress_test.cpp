@@ -62,6 +62,8 @@ TEST_CASE("how to go on is told from what there is") {
   auto ended = status_of(job_state::failed, 0, full);
   CHECK(describe_way_on(ended, "") ==
         "job: no checkpoint was complete, so that it can only begin anew");
+  CHECK(describe_way_on(ended, "/savepoint-1") == "job: could not start from /savepoint-1");
+  ended.restored_checkpoint = 7;
   CHECK(describe_way_on(ended, "/savepoint-1") ==
         "job: no checkpoint was complete; it begins again with --from-savepoint /savepoint-1");
   ended.completed_checkpoints = 4;

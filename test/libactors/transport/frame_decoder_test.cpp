@@ -158,6 +158,7 @@ TEST_CASE("bytes of something else are no frame") {
   };
   for (const auto& [bytes, words, is_tls] :
        {row{"GET / HTTP/1.1\r\nHost: x", "rest.port", false},
+        row{"HTTP/1.1 400 Bad Request", "jobmanager.rpc.port", false},
         row{"\x16\x03\x01\x02", "security.ssl.internal.enabled", true},
         row{"\x15\x03\x03\x01", "security.ssl.internal.enabled", true},
         row{"\x16\x02\x01\x02", "no frame", false}, row{"HRF2", "no frame", false}}) {
