@@ -103,7 +103,78 @@ void measure_decoding(const char* name, const graph::format& format,
   measure(name, rows, text.size(), body);
 }
 
+graph::row_type_ptr event_type() {
+  const auto number = logical_type::bigint();
+  const auto text = logical_type::string();
+  const auto time = logical_type::timestamp(3);
+  return std::make_shared<const logical_type>(
+      logical_type::row({{"event_type", logical_type::integer(), ""},
+                         {"person",
+                          logical_type::row({{"id", number, ""},
+                                             {"name", text, ""},
+                                             {"emailAddress", text, ""},
+                                             {"creditCard", text, ""},
+                                             {"city", text, ""},
+                                             {"state", text, ""},
+                                             {"dateTime", time, ""},
+                                             {"extra", text, ""}}),
+                          ""},
+                         {"auction",
+                          logical_type::row({{"id", number, ""},
+                                             {"itemName", text, ""},
+                                             {"description", text, ""},
+                                             {"initialBid", number, ""},
+                                             {"reserve", number, ""},
+                                             {"dateTime", time, ""},
+                                             {"expires", time, ""},
+                                             {"seller", number, ""},
+                                             {"category", number, ""},
+                                             {"extra", text, ""}}),
+                          ""},
+                         {"bid", *bid_type(), ""}}));
+}
+
+/// A block of events as Nexmark's: one of person, auction and bid, the others NULL.
+byte_string event_lines() {
+  byte_string out;
+  for (std::size_t i = 0; out.size() < text_bytes; ++i) {
+    const auto n = std::to_string(i * 7919 % 100000);
+    const auto kind = i % 50 == 0 ? 0 : i % 50 < 4 ? 1 : 2;
+    const std::string time = "\"2015-07-15 00:00:0" + std::to_string(i / 1000 % 10) + ".123\"";
+    const std::string person =
+        "{\"id\":" + n + ",\"name\":\"Peter Jones\",\"emailAddress\":\"mail" + n +
+        "@example.com\",\"creditCard\":\"1234 5678 9012 3456\",\"city\":\"Portland\"," +
+        "\"state\":\"OR\",\"dateTime\":" + time + ",\"extra\":\"" + std::string(100, 'p') + "\"}";
+    const std::string auction = "{\"id\":" + n + ",\"itemName\":\"item " + n +
+                                "\",\"description\":\"" + std::string(60, 'd') +
+                                "\",\"initialBid\":12,\"reserve\":34" + n +
+                                ",\"dateTime\":" + time + ",\"expires\":" + time + ",\"seller\":1" +
+                                n + ",\"category\":10,\"extra\":\"" + std::string(250, 'a') + "\"}";
+    const std::string bid = "{\"auction\":" + n + ",\"bidder\":1" + n + ",\"price\":7" + n +
+                            ",\"channel\":\"Google\",\"url\":\"https://www.nexmark.com/" + n +
+                            "/item.htm?query=1\",\"dateTime\":" + time + ",\"extra\":\"" +
+                            std::string(20, 'b') + (i % 4 == 0 ? "" : "\\\\c") + "\"}";
+    out += "{\"event_type\":" + std::to_string(kind) +
+           ",\"person\":" + (kind == 0 ? person : "null") +
+           ",\"auction\":" + (kind == 1 ? auction : "null") +
+           ",\"bid\":" + (kind == 2 ? bid : "null") + "}\n";
+  }
+  return out;
+}
+
+void measure_events() {
+  const auto format = std::move(*make_json_format({}));
+  const auto type = event_type();
+  const auto text = event_lines();
+  measure_decoding("json decode event", *format, type, type, text, true);
+  const auto bid = logical_type::row(
+      {{"auction", logical_type::bigint(), ""}, {"price", logical_type::bigint(), ""}});
+  const auto few = std::make_shared<const logical_type>(logical_type::row({{"bid", bid, ""}}));
+  measure_decoding("json decode event, two fields of a row", *format, type, few, text, true);
+}
+
 void run() {
+  measure_events();
   const auto type = bid_type();
   const auto sample = bids(batch_rows);
   byte_string bid_text;

@@ -40,7 +40,34 @@ struct column_builder::storage {
   const buffer* shared = nullptr; ///< held by blocks
   std::vector<column_builder> children;
   std::size_t rows_hint = first_rows; ///< what the last column took
+  std::size_t missing_nulls = 0;      ///< NULL rows at the end that the children have not got yet
+
+  static void append_nulls(column_builder& to, std::size_t count);
+  /// Gives the children the NULLs of a row column at once: most rows of some columns are NULL.
+  void fill_children() {
+    if (missing_nulls == 0)
+      return;
+    for (auto& each : children)
+      append_nulls(each, missing_nulls);
+    missing_nulls = 0;
+  }
 };
+
+void column_builder::storage::append_nulls(column_builder& to, std::size_t count) {
+  if (to.size_ + count > to.capacity_)
+    to.grow(to.size_ + count);
+  if (to.validity_ == nullptr)
+    to.start_validity();
+  if (is_listed(to.physical_)) {
+    auto* offsets = reinterpret_cast<std::int32_t*>(to.values_) + to.size_;
+    std::fill_n(offsets + 1, count, *offsets);
+  } else if (to.physical_ == physical_type::row) {
+    to.storage_->missing_nulls += count;
+  } else if (to.width_bytes_ > 0) {
+    std::memset(to.values_ + to.size_ * to.width_bytes_, 0, count * to.width_bytes_);
+  }
+  to.size_ += count;
+}
 
 column_builder::column_builder(logical_type type, std::shared_ptr<memory_budget> budget)
     : type_(std::move(type)), physical_(type_.physical()),
@@ -62,6 +89,7 @@ void column_builder::reserve(std::size_t rows) {
 }
 
 std::size_t column_builder::size_bytes() const {
+  storage_->fill_children();
   auto out = size_ * width_bytes_ + storage_->blocks.used_bytes();
   for (const auto& each : storage_->children)
     out += each.size_bytes();
@@ -114,22 +142,7 @@ void column_builder::share(const buffer_ptr& owner) {
   storage_->shared = owner.get();
 }
 
-void column_builder::append_null() {
-  if (size_ == capacity_)
-    grow(size_ + 1);
-  if (validity_ == nullptr)
-    start_validity();
-  if (is_listed(physical_)) {
-    auto* offsets = reinterpret_cast<std::int32_t*>(values_);
-    offsets[size_ + 1] = offsets[size_];
-  } else if (physical_ == physical_type::row) {
-    for (auto& each : storage_->children)
-      each.append_null();
-  } else if (width_bytes_ > 0) {
-    std::memset(values_ + size_ * width_bytes_, 0, width_bytes_);
-  }
-  ++size_;
-}
+void column_builder::append_null() { storage::append_nulls(*this, 1); }
 
 void column_builder::truncate(std::size_t rows) {
   HEADRACE_ASSERT(rows <= size_, "truncation to more rows than there are");
@@ -142,8 +155,15 @@ void column_builder::truncate(std::size_t rows) {
     child_rows = capacity_ == 0
                      ? 0
                      : static_cast<std::size_t>(reinterpret_cast<std::int32_t*>(values_)[rows]);
-  for (auto& each : storage_->children)
-    each.truncate(child_rows);
+  // A row that is open has asked for its children, which then miss none.
+  const auto filled_rows = size_ - storage_->missing_nulls;
+  if (storage_->missing_nulls > 0 && rows >= filled_rows) {
+    storage_->missing_nulls = rows - filled_rows;
+  } else {
+    storage_->missing_nulls = 0;
+    for (auto& each : storage_->children)
+      each.truncate(child_rows);
+  }
   size_ = rows;
 }
 
@@ -174,7 +194,10 @@ void column_builder::end_row() {
     HEADRACE_ASSERT(each.size() == size_, "a row with fields of another count");
 }
 
-column_builder& column_builder::child(std::size_t index) { return storage_->children[index]; }
+column_builder& column_builder::child(std::size_t index) {
+  storage_->fill_children();
+  return storage_->children[index];
+}
 
 void column_builder::append_from(const column& source, std::size_t row) {
   const auto index = static_cast<std::uint32_t>(row);
@@ -219,6 +242,7 @@ void column_builder::append_from(const column& source, std::span<const std::uint
     for (std::size_t i = 0; i < storage_->children.size(); ++i)
       storage_->children[i].append_from(source.child(i), elements);
   } else if (physical_ == physical_type::row) {
+    storage_->fill_children();
     for (std::size_t i = 0; i < storage_->children.size(); ++i)
       storage_->children[i].append_from(source.child(i), rows);
   } else if (width_bytes_ > 0) {
@@ -229,6 +253,7 @@ void column_builder::append_from(const column& source, std::span<const std::uint
 
 column_ptr column_builder::finish() {
   auto& from = *storage_;
+  from.fill_children();
   if (capacity_ == 0 && is_listed(physical_))
     grow(0);
   column::parts out;

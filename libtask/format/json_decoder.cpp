@@ -1,9 +1,9 @@
 #include "libtask/format/json_decoder.hpp"
 
 #include "libtask/format/decode_input.hpp"
-#include "libtask/format/flat_json_reader.hpp"
 #include "libtask/format/json_field_plan.hpp"
-#include "libgraph/kernel/compare.hpp"
+#include "libtask/format/json_map_keys.hpp"
+#include "libtask/format/plain_json_reader.hpp"
 
 #include <simdjson.h>
 
@@ -29,14 +29,17 @@ using simdjson::ondemand::json_type;
 
 /// A value and, for rows inside it, the plans of their fields.
 struct value_plan {
-  explicit value_plan(const logical_type& of) : type(&of), scalar(of) {
-    if (of.physical() == physical_type::row)
+  explicit value_plan(const logical_type& of, bool is_in_rows = true)
+      : type(&of), scalar(of), in_rows(is_in_rows) {
+    const bool is_row = of.physical() == physical_type::row;
+    if (is_row)
       fields.emplace(of);
     for (std::size_t i = 0; i < of.storage_child_count(); ++i)
-      children.emplace_back(of.storage_child(i));
+      children.emplace_back(of.storage_child(i), in_rows && is_row);
   }
   const logical_type* type;
   scalar_reader scalar; ///< when the type is a scalar
+  bool in_rows;         ///< and in no list or map: its strings can be shared
   std::optional<json_field_plan> fields;
   std::vector<value_plan> children;
 };
@@ -48,27 +51,24 @@ std::string_view without_spaces(std::string_view token) {
   return token;
 }
 
-constexpr int flat_pause_max = 63;
-constexpr std::size_t few_keys = 16;
+constexpr int plain_pause_max = 63;
 
-bool all_differ(std::span<const std::string_view> keys) {
-  if (keys.size() <= few_keys) {
-    for (auto i = keys.begin(); i != keys.end(); ++i)
-      if (std::find(i + 1, keys.end(), *i) != keys.end())
-        return false;
-    return true;
+/// Lets the strings of a column, and of rows in it, share the owner.
+void share_strings(column_builder& out, const graph::buffer_ptr& owner) {
+  if (is_character(out.type())) {
+    out.share(owner);
+  } else if (out.type().physical() == physical_type::row) {
+    for (std::size_t i = 0; i < out.type().child_count(); ++i)
+      share_strings(out.child(i), owner);
   }
-  std::vector<std::string_view> sorted(keys.begin(), keys.end());
-  std::sort(sorted.begin(), sorted.end());
-  return std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end();
 }
 
 class json_decoder final : public graph::decoder {
 public:
   json_decoder(json_options options, graph::row_type_ptr type)
       : options_(std::move(options)), type_(std::move(type)), plan_(*type_) {
-    if (flat_json_reader::is_for(*type_))
-      flat_.emplace(*type_, options_.fail_on_missing_field);
+    if (plain_json_reader::is_for(*type_))
+      plain_.emplace(*type_, options_.fail_on_missing_field);
   }
 
   result<decoded> decode(byte_view input, bool last, const decode_origin& origin,
@@ -76,7 +76,7 @@ public:
                          batch_builder& out) override;
 
 private:
-  bool read_flat(byte_view input, decoded& done, batch_builder& out);
+  bool read_plain(byte_view input, decoded& done, batch_builder& out);
   bool decode_record(byte_view line, bool is_padded, batch_builder& out);
   template <class Builders>
   bool append_fields(value_plan& plan, simdjson::ondemand::object& object, std::size_t rows,
@@ -89,8 +89,6 @@ private:
   bool append_map(value_plan& plan, simdjson::ondemand::value& value, column_builder& out);
   bool append_entry(value_plan& plan, simdjson::ondemand::field& field, std::string_view& key,
                     column_builder& out);
-  static std::vector<bool> last_of_equal(const logical_type& type,
-                                         std::span<const std::string_view> keys);
   bool append_map_again(value_plan& plan, const char* begin, const std::vector<bool>& is_last,
                         column_builder& out);
   template <class Element, class Container, class Append>
@@ -107,9 +105,9 @@ private:
   json_options options_;
   graph::row_type_ptr type_;
   value_plan plan_;
-  std::optional<flat_json_reader> flat_;
-  int flat_misses_ = 0; ///< grows with each record in a row that had to be parsed
-  int flat_pause_ = 0;  ///< records to parse before `flat_` is tried again
+  std::optional<plain_json_reader> plain_;
+  int plain_misses_ = 0; ///< grows with each record in a row that had to be parsed
+  int plain_pause_ = 0;  ///< records to parse before `plain_` is tried again
   simdjson::ondemand::parser parser_;
   std::string padded_;     ///< a line too near to the end of its input to be read in place
   bool can_share_ = false; ///< the input lies in the owner
@@ -128,14 +126,12 @@ result<decoded> json_decoder::decode(byte_view input, bool last, const decode_or
   done.bytes = byte_order_mark_bytes(input, origin);
   can_share_ = lies_in(input, owner);
   if (can_share_) {
-    for (std::size_t i = 0; i < type_->child_count(); ++i) {
-      if (is_character(type_->child(i)))
-        out.column(i).share(owner);
-    }
+    for (std::size_t i = 0; i < type_->child_count(); ++i)
+      share_strings(out.column(i), owner);
   }
   const auto last_break = input.rfind('\n');
   while (out.size() < rows_max && done.bytes < input.size()) {
-    if (last_break != byte_view::npos && done.bytes <= last_break && read_flat(input, done, out))
+    if (last_break != byte_view::npos && done.bytes <= last_break && read_plain(input, done, out))
       continue;
     const auto end = std::min(input.find('\n', done.bytes), input.size());
     const bool has_break = end < input.size();
@@ -161,19 +157,19 @@ result<decoded> json_decoder::decode(byte_view input, bool last, const decode_or
 }
 
 /// Reads a record that is as most are; false when it must be parsed. A line break must follow.
-bool json_decoder::read_flat(byte_view input, decoded& done, batch_builder& out) {
-  if (!flat_ || flat_pause_ > 0) {
-    flat_pause_ -= flat_ ? 1 : 0;
+bool json_decoder::read_plain(byte_view input, decoded& done, batch_builder& out) {
+  if (!plain_ || plain_pause_ > 0) {
+    plain_pause_ -= plain_ ? 1 : 0;
     return false;
   }
-  const auto end = flat_->read(input, done.bytes, can_share_, out);
+  const auto end = plain_->read(input, done.bytes, can_share_, out);
   if (!end) {
     out.discard_row();
-    flat_misses_ = std::min(2 * flat_misses_ + 1, flat_pause_max);
-    flat_pause_ = flat_misses_;
+    plain_misses_ = std::min(2 * plain_misses_ + 1, plain_pause_max);
+    plain_pause_ = plain_misses_;
     return false;
   }
-  flat_misses_ = 0;
+  plain_misses_ = 0;
   out.end_row();
   done.bytes = *end + 1;
   ++done.lines;
@@ -289,7 +285,7 @@ bool json_decoder::append_scalar(value_plan& plan, simdjson::ondemand::value& va
   const auto token = without_spaces(value.raw_json_token());
   if (kind == json_type::string) {
     auto text = token.substr(1, token.size() - std::min<std::size_t>(token.size(), 2));
-    bool in_place = shared_ && current_field_ != nullptr && &current_field_->type == &type;
+    bool in_place = shared_ && plan.in_rows;
     if (std::memchr(text.data(), '\\', text.size()) != nullptr) {
       in_place = false;
       if (const auto code = value.get_string().get(text))
@@ -353,7 +349,7 @@ bool json_decoder::append_map(value_plan& plan, simdjson::ondemand::value& value
     return true;
   });
   const auto keys = std::span(map_keys_).subspan(first);
-  const auto last = is_read && keys.size() > 1 ? last_of_equal(*plan.children[0].type, keys)
+  const auto last = is_read && keys.size() > 1 ? last_of_equal_keys(*plan.children[0].type, keys)
                                                : std::vector<bool>();
   map_keys_.resize(first);
   if (last.empty())
@@ -370,24 +366,6 @@ bool json_decoder::append_entry(value_plan& plan, simdjson::ondemand::field& fie
   if (!keys.scalar.append(key, false, out.child(0)))
     return mismatch(*keys.type, key);
   return append_value(plan.children[1], field.value(), out.child(1));
-}
-
-/// Whether no later key is equal to each one; nothing when all differ.
-std::vector<bool> json_decoder::last_of_equal(const logical_type& type,
-                                              std::span<const std::string_view> keys) {
-  if (is_character(type) && all_differ(keys))
-    return {};
-  column_builder builder(type);
-  scalar_reader parser(type);
-  for (const auto each : keys)
-    if (!parser.append(each, false, builder))
-      return {};
-  const auto values = builder.finish();
-  std::vector<bool> out(keys.size(), true);
-  for (std::size_t i = 0; i < keys.size(); ++i)
-    for (auto later = i + 1; later < keys.size() && out[i]; ++later)
-      out[i] = !graph::are_equal_keys(*values, i, *values, later);
-  return std::find(out.begin(), out.end(), false) == out.end() ? std::vector<bool>() : out;
 }
 
 /// Reads a map from its text, without the entries whose keys come again: the parser at hand has
@@ -457,20 +435,11 @@ bool json_decoder::mismatch(const logical_type& wanted, std::string_view token) 
               token.data());
 }
 
-status check_keys(const logical_type& type) {
-  if (type.physical() == physical_type::map && !is_scalar(type.storage_child(0)))
-    return error(errc::type_mismatch, "format 'json' has no place for keys of " + type.to_sql() +
-                                          ": they must be scalars");
-  for (std::size_t i = 0; i < type.storage_child_count(); ++i)
-    HEADRACE_CHECK(check_keys(type.storage_child(i)));
-  return {};
-}
-
 } // namespace
 
 result<std::unique_ptr<graph::decoder>> make_json_decoder(json_options options,
                                                           graph::row_type_ptr type) {
-  HEADRACE_CHECK(check_keys(*type));
+  HEADRACE_CHECK(check_map_keys(*type));
   return std::unique_ptr<graph::decoder>(
       std::make_unique<json_decoder>(std::move(options), std::move(type)));
 }

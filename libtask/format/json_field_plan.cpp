@@ -23,8 +23,18 @@ int json_field_plan::search(std::string_view name, std::size_t place) {
   if (place < guesses_max && name.size() <= guessed_name_bytes_max) {
     if (guesses_.size() <= place)
       guesses_.resize(place + 1);
-    guesses_[place].name.assign(name);
-    guesses_[place].index = index;
+    auto& guessed = guesses_[place];
+    guessed.name.assign(name);
+    guessed.index = index;
+    guessed.text = {};
+    guessed.mask = {};
+    const bool is_plain = name.find_first_of("\"\\") == name.npos;
+    guessed.bytes = is_plain && name.size() < sizeof(quoted) ? name.size() + 1 : 0;
+    if (guessed.bytes > 0) {
+      const auto text = guessed.name + '"';
+      std::memcpy(guessed.text.data(), text.data(), guessed.bytes);
+      std::memset(guessed.mask.data(), 0xff, guessed.bytes);
+    }
   }
   return index;
 }

@@ -88,60 +88,6 @@ TEST_CASE("fields that nobody wants are passed over, whatever they hold") {
         errc::type_mismatch);
 }
 
-TEST_CASE("plain lines are read as the whole parser reads them") {
-  testing::random_engine random(testing::seed());
-  const std::string letters = "{}[]:,\"\\ \t\n\r\x01\x7f\xc3\xa9"
-                              "c0123naeltrufs-.+E";
-  const std::vector<logical_type> scalars{text,
-                                          number,
-                                          logical_type::float64(),
-                                          logical_type::boolean().not_null(),
-                                          logical_type::decimal(10, 2),
-                                          logical_type::timestamp(3)};
-  auto nested = scalars; // only the whole parser takes a list
-  nested.push_back(logical_type::array(number));
-  const option_map options{{"ignore-parse-errors", "true"}};
-  const std::string line = "{\"c0\":\"some t\xc3\xa9xt\", \"c1\":-12,\"c2\":1.5e3,\"c3\":true ,"
-                           "\"x\":\"skipped\",\"c4\":7.25,\"c5\":\"2024-02-29 12:34:56.789\"}";
-  for (int round = 0; round < 20'000; ++round) {
-    std::string input;
-    for (int lines = 0; lines < 3; ++lines) {
-      auto next = line;
-      for (auto changes = random() % 3; changes > 0; --changes) {
-        const auto at = random() % next.size();
-        switch (random() % 3) {
-        case 0:
-          next[at] = letters[random() % letters.size()];
-          break;
-        case 1:
-          next.erase(at, random() % 4);
-          break;
-        default:
-          next.insert(at, 1, letters[random() % letters.size()]);
-        }
-      }
-      input += next + "\n";
-    }
-    const auto type = row_of(scalars);
-    const auto nested_type = row_of(nested);
-    auto decoder = make(options)->create_decoder(type);
-    auto parser = make(options)->create_decoder(nested_type);
-    REQUIRE(decoder);
-    REQUIRE(parser);
-    CAPTURE(input);
-    const bool shares = random() % 2 == 0;
-    const auto read = decode_text(**decoder, type, input, input.size(), 1000, shares);
-    auto parsed = decode_text(**parser, nested_type, input, input.size(), 1000, shares);
-    for (auto& row : parsed.rows) {
-      REQUIRE(row.ends_with("NULL|"));
-      row.resize(row.size() - 5);
-    }
-    REQUIRE(read.rows == parsed.rows);
-    REQUIRE(read.skipped == parsed.skipped);
-    REQUIRE(read.lines == parsed.lines);
-  }
-}
-
 TEST_CASE("strings are unescaped") {
   CHECK(decode(R"({"c0":"a\n\"\u00e9\ud83d\ude00 and some more text"})", {text}).rows ==
         rows{"<a\n\"é😀 and some more text>|"});
