@@ -171,10 +171,11 @@ class Words(unittest.TestCase):
         said = self.refused("checkpoints", "gc", "/no/such", "--older-than", "-1")
         self.assertLess(len(said), 300, said)
 
-    def test_a_refused_savepoint_can_be_begun_with_again(self):
+    def test_a_savepoint_that_is_not_there_is_named_and_not_recommended(self):
         ended = run("run", WORDS, "-p", "1", "-s", "no/such/savepoint", "-D", "restart-strategy.type=none")
         self.assertEqual(ended.returncode, 1, ended.stderr)
-        self.assertIn("begins again with --from-savepoint " + os.getcwd() + "/no/such/savepoint", ended.stderr)
+        self.assertIn("could not start from " + os.getcwd() + "/no/such/savepoint", ended.stderr)
+        self.assertNotIn("--from-savepoint", ended.stderr)
 
     def test_a_failure_is_told_once(self):
         ended = run("run", WORD_COUNT, "-p", "1", "--", "--input", "/no/such/input", "--output", "/no/such/output")
