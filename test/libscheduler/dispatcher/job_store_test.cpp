@@ -9,7 +9,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <unistd.h>
+#include <vector>
 
 namespace headrace::scheduler {
 
@@ -92,8 +94,9 @@ TEST_CASE("each load gives a job its next generation, in a file and in memory") 
 }
 
 TEST_CASE("a generation that is no number keeps its job from running, and no other") {
-  for (const std::string content :
-       {"", "-1", "2147483647", "99999999999", "1x", std::string(2, '\0').c_str(), " 1"}) {
+  const std::vector<std::string> contents{
+      "", "-1", "2147483647", "99999999999", "1x", std::string(2, '\0'), " 1"};
+  for (const auto& content : contents) {
     CAPTURE(content);
     testing::testing_file_system files;
     const auto store = make_file_job_store(files, "/jobs");
