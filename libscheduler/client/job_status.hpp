@@ -38,6 +38,7 @@ struct job_status {
   std::uint32_t restarts = 0;
   std::uint32_t completed_checkpoints = 0;
   checkpoint_id last_checkpoint = 0; ///< 0: none yet
+  /// Of an ended job: a checkpoint that was kept, or the savepoint that it was stopped with.
   std::string last_checkpoint_path;
   checkpoint_id restored_checkpoint = 0; ///< that the running attempt began with; 0: none
   std::vector<vertex_status> vertices;

@@ -433,8 +433,9 @@ void job_master_endpoint::store_end() {
   }
   const bool keeps = (outcome == job_state::failed && job_->checkpoints.keep_on_failure) ||
                      (outcome == job_state::canceled && job_->checkpoints.keep_on_cancel);
-  if (!keeps)
-    facts_.newest_checkpoint_path.clear(); // it is about to go
+  if (!keeps) // its checkpoints are about to go
+    facts_.newest_checkpoint_path =
+        outcome == job_state::finished ? ending_savepoint() : std::string();
   ask<schema::Acknowledge>(dispatcher_, describe_end(), services_->ask_timeout,
                            [this, keeps](const result<message<schema::Acknowledge>>& stored) {
                              if (!stored)

@@ -92,6 +92,8 @@ private:
   void take_savepoint(const message<schema::TakeSavepoint>& request,
                       actors::reply_to<schema::SavepointReply> back);
   void hear_savepoint(const savepoint_ended& what);
+  /// Of a finished job: the savepoint that it was stopped with; empty: it ended by itself.
+  std::string ending_savepoint() const;
   void fail_ending(bool restarts_whole_job);
   void answer_savepoints();
 

@@ -98,6 +98,13 @@ void job_master_endpoint::hear_savepoint(const savepoint_ended& what) {
   savepoints_.erase(found);
 }
 
+std::string job_master_endpoint::ending_savepoint() const {
+  for (const auto& [number, waiting] : savepoints_)
+    if (waiting.stop != graph::savepoint_stop::none && !waiting.path.empty())
+      return waiting.path;
+  return {};
+}
+
 /// A savepoint is lasting that was to end the job, and the job goes on: from it, and as a whole,
 /// because some tasks have finished.
 void job_master_endpoint::fail_ending(bool restarts_whole_job) {

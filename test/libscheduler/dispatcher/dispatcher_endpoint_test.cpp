@@ -66,6 +66,7 @@ TEST_CASE("a stopped job finishes with a savepoint, which stays, also without an
   REQUIRE(taken);
   CHECK(taken->checkpoint == 1);
   CHECK(cluster.client->wait(*job)->state == job_state::finished);
+  CHECK(cluster.client->status(*job)->last_checkpoint_path == taken->path); // for who missed it
   CHECK(cluster.client->cancel(*job).error().code == errc::illegal_transition);
   CHECK(cluster.tasks.running.empty());
   CHECK(cluster.tasks.completed.contains(1));
