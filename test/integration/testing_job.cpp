@@ -34,6 +34,7 @@ namespace {
 constexpr std::int64_t second = 1000;
 constexpr std::uint64_t steps_max = 20'000'000;
 constexpr int steps_a_timer = 25;
+constexpr std::string_view savepoints_directory = "/savepoints";
 constexpr const char* split_size = "100 b"; // some rows
 constexpr std::uint64_t two_days_ms = 2 * 24 * 3'600'000ULL;
 
@@ -134,7 +135,7 @@ public:
   stopper(scheduler::job_client& client, const job_id& job, random_source& random,
           const run_options& options)
       : client_(client), job_(job), random_(random) {
-    wish_.target_directory = "/savepoints";
+    wish_.target_directory = savepoints_directory;
     wish_.is_native = options.is_native;
     wish_.stop = options.drains ? graph::savepoint_stop::drain : graph::savepoint_stop::suspend;
   }
@@ -270,7 +271,7 @@ void read_output(testing_file_system& files, const windowed_input& input, run_ou
       if (line.empty())
         continue;
       out.rows.emplace(line);
-      if (!is_final)
+      if (!is_final && !input.files.empty())
         windows.insert(std::string(split_text(line, ',').at(2)));
     }
   }
@@ -547,7 +548,12 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
     if (!is_stopped && !stop && status->last_checkpoint >= stop_after)
       stop.emplace(cluster.client(), job->graph.id, *random, options);
     if (stop) {
-      if (const auto path = stop->look()) {
+      auto path = stop->look();
+      // A job manager that starts again no longer knows the trigger, but what the job ended with.
+      if (!path && !stop->is_waiting() && scheduler::is_terminal(status->state) &&
+          status->last_checkpoint_path.starts_with(savepoints_directory))
+        path = status->last_checkpoint_path;
+      if (path) {
         stop.reset();
         is_stopped = true;
         read_output(files, input, out);

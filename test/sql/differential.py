@@ -3,10 +3,13 @@
 
     differential.py HEADRACE [--queries N] [--seed S] [--parallelism P] [--checkpoints]
                     [--mini-batch ROWS] [--two-phase] [--split] [--rocksdb] [--all-ways]
+                    [--kills DISTURBED_SQL] [--keep DIRECTORY]
 
 With --checkpoints state lies in RocksDB, and unaligned checkpoints are taken all the time. --mini-batch
 gathers so many rows, --two-phase sums up before the exchange, --split computes DISTINCT by value first;
-with --all-ways each query is asked plainly, and with several of these together. The seed is printed, so
+with --all-ways each query is asked plainly, and with several of these together. --kills asks
+build/test/integration/disturbed_sql instead: a deterministic cluster, parts of which are killed while it
+answers, and which goes on from savepoints at another parallelism. The seed is printed, so
 that a failure can be repeated; a failing query is printed with its tables. To have more kinds of queries
 asked, add a function to QUERIES: it is given the dice and gives SQL that means the same to both (texts,
 integers and comparisons do; averages, divisions and empty sums do not), or a pair of SQL for each.
@@ -18,8 +21,11 @@ no two rows have alike.
 """
 
 import argparse
+import collections
+import json
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -29,6 +35,7 @@ import time
 from run_tests import MARK, parse_rows
 
 PATIENCE_S = 300
+KILLED_RATE = 20  # rows a second of virtual time: some checkpoints while a table is read
 # Few different values, so that keys meet, repeat and are NULL.
 TABLES = {
     "t0": [("a", "INT"), ("b", "INT"), ("s", "STRING")],
@@ -403,24 +410,79 @@ def ways(arguments, dice):
     return [[], few, TWO_PHASE, few + ROCKSDB + SPLIT, gathering(1000) + TWO_PHASE]
 
 
-def ask_headrace(headrace, tables, queries, arguments, way, directory):
+def write(directory, name, text):
+    path = os.path.join(directory, name)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(text)
+    return path
+
+
+def make_tables(tables, directory, seen_as, options=""):
+    """Writes their files. @returns the statements that make them"""
     script = ""
     for name, rows in tables.items():
-        path = os.path.join(directory, name + ".csv")
-        with open(path, "w", encoding="utf-8") as out:
-            out.write("".join(csv_line(shown_row(name, row)) + "\n" for row in rows))
+        write(directory, name + ".csv", "".join(csv_line(shown_row(name, row)) + "\n" for row in rows))
         columns = ", ".join(f"{c} {kind}" for c, kind in columns_of(name))
         if name in TIMED:
             columns += ", WATERMARK FOR ts AS ts - INTERVAL '1' HOUR"
         script += (
-            f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', 'path' = '{path}', "
-            "'format' = 'csv', 'csv.null-literal' = '');\n"
+            f"CREATE TABLE {name} ({columns}) WITH ('connector' = 'filesystem', "
+            f"'path' = '{seen_as}/{name}.csv', 'format' = 'csv', 'csv.null-literal' = ''{options});\n"
         )
+    return script
+
+
+def shown_value(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+def rows_left(changes):
+    """The rows that a changelog leads to, in any order of its lines."""
+    counts = collections.Counter()
+    for line in changes:
+        change = json.loads(line)
+        row = tuple(shown_value(value) for value in change["data"].values())
+        counts[row] += 1 if change["op"] in ("+I", "+U") else -1
+    if any(count < 0 for count in counts.values()):
+        return [["a row was taken back that is not there", line] for line in changes]
+    return [list(row) for row in counts.elements()]
+
+
+def ask_disturbed(program, tables, queries, way, directory, seed, told):
+    """Answers of a cluster that is disturbed. Adds to `told` what was done to it."""
+    os.mkdir(os.path.join(directory, "input"))
+    settings = [each.split("=", 1) for each in way]
+    script = "".join(f"SET '{key}' = '{value}';\n" for key, value in settings)
+    script += make_tables(
+        tables, os.path.join(directory, "input"), "/input", f", 'rows-per-second' = '{KILLED_RATE}'"
+    )
+    write(directory, "tables.sql", script)
+    write(directory, "queries.sql", "".join(each + "\n" for each in queries))
+    ended = subprocess.run(
+        [program, directory, str(seed)], capture_output=True, text=True, timeout=PATIENCE_S
+    )
+    if ended.returncode != 0:
+        sys.exit(f"{program} ended with {ended.returncode}:\n{ended.stderr}\n{script}")
+    answers = []
+    for line in ended.stdout.splitlines():
+        if line.startswith("==== "):
+            answers.append([])
+            words = line.split()
+            told["restarts"] += int(words[2])
+            told["restarts from a checkpoint"] += int(words[5])
+            told["restarts of the job manager"] += int(words[8])
+        else:
+            answers[-1].append(line)
+    return [rows_left(answer) for answer in answers]
+
+
+def ask_headrace(headrace, tables, queries, arguments, way, directory):
+    script = make_tables(tables, directory, directory)
     for query in queries:
         script += f"SHOW CURRENT DATABASE;\n{query};\n"
-    path = os.path.join(directory, "script.sql")
-    with open(path, "w", encoding="utf-8") as out:
-        out.write(script)
+    path = write(directory, "script.sql", script)
     command = [headrace, "run", path, "-q", "--format", "csv", "-p", str(arguments.parallelism)]
     for each in way + (checkpointing(directory) if arguments.checkpoints else []):
         command += ["-D", each]
@@ -459,8 +521,11 @@ def main():
     arguments.add_argument("--mini-batch", type=int, default=0)
     for each in ["--two-phase", "--split", "--rocksdb", "--all-ways"]:
         arguments.add_argument(each, action="store_true")
+    arguments.add_argument("--keep", metavar="DIRECTORY", help="for tables and queries of wrong answers")
+    arguments.add_argument("--kills", metavar="DISTURBED_SQL", help="the program that is asked")
     arguments = arguments.parse_args()
     print(f"seed {arguments.seed}")
+    told = collections.Counter()
     dice = random.Random(arguments.seed)
     failures, asked = 0, 0
     while asked < arguments.queries:
@@ -473,10 +538,22 @@ def main():
         wanted = ask_sqlite(tables, [theirs for _, theirs in pairs])
         for way in ways(arguments, dice):
             with tempfile.TemporaryDirectory() as directory:
-                got = ask_headrace(arguments.headrace, tables, queries, arguments, way, directory)
-            if len(got) != len(queries):
-                sys.exit(f"{len(queries)} queries, {len(got)} answers")
-            failures += compare(tables, queries, got, wanted, way)
+                if arguments.kills:
+                    seed = dice.randrange(1 << 40)
+                    got = ask_disturbed(arguments.kills, tables, queries, way, directory, seed, told)
+                    way = way + [f"disturbed_sql's seed {seed}"]
+                else:
+                    got = ask_headrace(arguments.headrace, tables, queries, arguments, way, directory)
+                if len(got) != len(queries):
+                    sys.exit(f"{len(queries)} queries, {len(got)} answers")
+                wrong = compare(tables, queries, got, wanted, way)
+                failures += wrong
+                if wrong and arguments.keep:
+                    shutil.copytree(directory, os.path.join(arguments.keep, f"seed-{arguments.seed}-{asked}"))
+    for what, count in sorted(told.items()):
+        print(f"{count} {what}")
+    if arguments.kills and not told["restarts from a checkpoint"]:
+        sys.exit("nothing was restarted from a checkpoint")
     print(f"{asked} queries, {failures} with other rows")
     return 1 if failures else 0
 
