@@ -9,20 +9,23 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.error
 import urllib.request
 
 HEADRACE, WORDS, FUNCTIONS = map(os.path.abspath, sys.argv[1:4])
 PATIENCE_S = 100
-LOOKS_MAX = 100_000
+PAUSE_S = 0.01
 
 
 def until(look):
-    for _ in range(LOOKS_MAX):
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
         found = look()
         if found:
             return found
+        time.sleep(PAUSE_S)  # what it waits for needs the processor
     raise AssertionError("it did not come about")
 
 

@@ -7,13 +7,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import urllib.error
 import urllib.request
 
 HEADRACE, DETECTOR, WORDS, SEED = sys.argv[1:5]
 PATIENCE_S = 100
-LOOKS_MAX = 100_000
+PAUSE_S = 0.01
 
 
 def run(*words):
@@ -72,10 +73,12 @@ class RunningJob:
 
     @staticmethod
     def until(look):
-        for _ in range(LOOKS_MAX):
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
             found = look()
             if found:
                 return found
+            time.sleep(PAUSE_S)  # what it waits for needs the processor
         raise AssertionError("it did not come about")
 
     def await_operation(self, request):
