@@ -53,6 +53,17 @@ translation_settings translation_of(const configuration& settings) {
   return out;
 }
 
+/// The plans of one job.
+std::vector<plan_node> optimize_all(std::vector<plan_node> plans, const execution_settings& how,
+                                    std::vector<diagnostic>& findings) {
+  for (auto& each : plans)
+    each = optimize(std::move(each));
+  plans = share_scans(std::move(plans));
+  for (auto& each : plans)
+    each = set_execution(std::move(each), how, findings);
+  return plans;
+}
+
 } // namespace
 
 std::nullopt_t sql_session::fail(diagnostic_kind kind, std::string message, source_span at) {
@@ -97,8 +108,7 @@ sql_session::maybe sql_session::job_of(std::vector<plan_node> sinks, std::string
   planned_job out;
   out.name =
       settings_.is_set("pipeline.name") ? settings_.get_text("pipeline.name") : std::move(name);
-  for (auto& each : sinks)
-    out.sinks.push_back(set_execution(optimize(std::move(each)), *execution, *findings_));
+  out.sinks = optimize_all(std::move(sinks), *execution, *findings_);
   if (findings_->size() > known)
     return std::nullopt;
   out.settings = settings_;
@@ -197,10 +207,8 @@ sql_session::maybe sql_session::run_node(const explain& from) {
   text += "\n== Optimized plan ==\n";
   const bool with_changes = std::find(from.details.begin(), from.details.end(),
                                       explain_detail::changelog_mode) != from.details.end();
-  for (auto& each : plans) {
-    each = set_execution(optimize(std::move(each)), *execution, *findings_);
+  for (const auto& each : optimize_all(std::move(plans), *execution, *findings_))
     text += with_changes ? to_string_with_changes(each) : to_string(each);
-  }
   if (findings_->size() > known)
     return std::nullopt;
   while (text.ends_with('\n'))

@@ -8,6 +8,11 @@ namespace headrace::sql {
 /// before.
 plan_node optimize(plan_node plan);
 
+/// Of plans that are optimized and run as one job: scans of the same table are one, of all that any
+/// of them reads, so that each row is read and decoded once. What each of them leaves out it leaves
+/// out above, behind the watermarks, which are the same for all.
+std::vector<plan_node> share_scans(std::vector<plan_node> plans);
+
 // The rules, one by one. Each gives a plan of the same rows and columns.
 
 /// UNION, INTERSECT and EXCEPT of distinct rows are aggregates over a UNION ALL.
@@ -53,6 +58,8 @@ plan_node push_fields(plan_node plan);
 /// Where only fields of a column are read, the scan gives a row of these alone: fields that nobody
 /// reads are not decoded.
 plan_node narrow_rows(plan_node plan);
+/// The same of one scan, whose rows only `users` read.
+void narrow_scan(plan_node& scan, const std::vector<calc_node*>& users);
 
 /// Equalities between both sides of a join are its keys, which are columns of the inputs: computed
 /// below where they are more.

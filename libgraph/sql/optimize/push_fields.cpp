@@ -108,27 +108,30 @@ const demand& settle(bound_expression& in, const std::vector<demand>& columns) {
   return found->second;
 }
 
-void narrow(plan_node& plan) {
-  auto& calc = std::get<calc_node>(plan.node);
-  auto& scan = plan.inputs[0];
+} // namespace
+
+void narrow_scan(plan_node& scan, const std::vector<calc_node*>& users) {
+  if (keeps_malformed(std::get<scan_node>(scan.node)))
+    return;
   std::vector<demand> columns(scan.columns.size());
-  visit_calc(
-      calc, [&](bound_expression& field) { demand_of(field, columns).is_whole = true; },
-      [&](bound_expression& column) {
-        columns[std::get<bound_column>(column.node).index].is_whole = true;
-      });
+  for (auto* user : users)
+    visit_calc(
+        *user, [&](bound_expression& field) { demand_of(field, columns).is_whole = true; },
+        [&](bound_expression& column) {
+          columns[std::get<bound_column>(column.node).index].is_whole = true;
+        });
   bool is_narrower = false;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const auto type = narrowed(scan.columns[i].type, columns[i]);
     is_narrower |= !(type == scan.columns[i].type);
     scan.columns[i].type = type;
   }
-  if (is_narrower)
+  if (!is_narrower)
+    return;
+  for (auto* user : users)
     visit_calc(
-        calc, [&](bound_expression& field) { settle(field, columns); }, [](bound_expression&) {});
+        *user, [&](bound_expression& field) { settle(field, columns); }, [](bound_expression&) {});
 }
-
-} // namespace
 
 plan_node push_fields(plan_node plan) {
   for (auto& each : plan.inputs)
@@ -177,10 +180,9 @@ plan_node push_fields(plan_node plan) {
 plan_node narrow_rows(plan_node plan) {
   for (auto& each : plan.inputs)
     each = narrow_rows(std::move(each));
-  if (std::holds_alternative<calc_node>(plan.node))
-    if (const auto* scan = std::get_if<scan_node>(&plan.inputs[0].node);
-        scan != nullptr && !keeps_malformed(*scan))
-      narrow(plan);
+  if (auto* calc = std::get_if<calc_node>(&plan.node);
+      calc != nullptr && std::holds_alternative<scan_node>(plan.inputs[0].node))
+    narrow_scan(plan.inputs[0], {calc});
   return plan;
 }
 

@@ -169,6 +169,9 @@ std::int32_t job_translator::partition(std::int32_t input, const logical_type& t
 }
 
 maybe_index job_translator::visit(const plan_node& plan, bool needs_before) {
+  // A table's rows come as they are, whoever reads them.
+  needs_before |= std::holds_alternative<scan_node>(plan.node) ||
+                  std::holds_alternative<watermark_node>(plan.node);
   for (const auto& known : done_)
     if (known.needs_before == needs_before && *known.plan == plan && is_repeatable(plan))
       return known.index;

@@ -173,6 +173,23 @@ TEST_CASE("malformed records are a side output of the source that others read") 
                                  "e$errors"});
 }
 
+TEST_CASE("a table is one source for all who read it, whatever columns they read") {
+  testing_session session;
+  session.run(
+      "CREATE TABLE rates (c STRING, n INT, rate INT, rt TIMESTAMP(3), "
+      "WATERMARK FOR rt AS rt, PRIMARY KEY (c) NOT ENFORCED) WITH ('connector' = 'values')");
+
+  // As the versions of a temporal join, of which nobody needs the old ones, too.
+  const translated versions(session,
+                            "SELECT a.n, b.rate FROM rates AS a JOIN rates FOR SYSTEM_TIME AS OF "
+                            "a.rt AS b ON a.c = b.c WHERE a.n > 3");
+  CHECK(versions.all<graph::source_spec>().size() == 1);
+
+  const translated rows(session, "SELECT x.a, y.s FROM (SELECT a, b FROM t) AS x JOIN t AS y "
+                                 "ON x.b = y.b WHERE y.d > 1");
+  CHECK(rows.all<graph::source_spec>().size() == 1);
+}
+
 TEST_CASE("LIMIT of rows that are shown is the job's where input does not end") {
   testing_session session;
 
