@@ -27,6 +27,13 @@ public:
   virtual bool takes_changes() const = 0;
 };
 
+/// A sink that never commits: nothing of what it wrote waits for a checkpoint. A job without an
+/// interval whose sinks are all such takes no checkpoint when its input ends.
+class commitless_sink {
+public:
+  virtual ~commitless_sink() = default;
+};
+
 /// A sink's writer that follows event time.
 class watermarked_writer {
 public:

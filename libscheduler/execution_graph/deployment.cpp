@@ -35,9 +35,7 @@ void write_job(schema::JobInformation::Builder out, const graph::job_graph& job,
   actors::write(out.initBlobServer(), facts.blob_server);
   out.setStateBackend(job.state_backend);
   out.setCheckpointDirectory(facts.checkpoint_directory);
-  // Without an interval too: the final checkpoint is what makes the sinks of a bounded job commit
-  // once, all together.
-  out.setCheckpointing(true);
+  out.setCheckpointing(facts.takes_final_checkpoint);
   out.setPeriodicCheckpoints(job.checkpoints.interval_ms > 0);
   out.setAllowNonRestoredState(job.checkpoints.allow_non_restored_state);
   out.setAtLeastOnce(job.checkpoints.at_least_once);

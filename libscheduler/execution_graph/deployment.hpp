@@ -21,6 +21,8 @@ struct deployment_facts {
   std::string checkpoint_directory;
   std::map<vertex_id, std::int32_t> max_parallelism; ///< where a restored one replaces the graph's
   std::map<task_executor_id, actors::host_port> data{}; ///< where their nodes take data connections
+  /// Tasks that have read everything wait for a checkpoint that holds their end.
+  bool takes_final_checkpoint = true;
 };
 
 /// What a task starts from. `write_state` fills TaskDeployment.state; empty: without state.

@@ -1,6 +1,7 @@
 #include "libscheduler/job_master/job_master_endpoint.hpp"
 
 #include "libscheduler/checkpoint/checkpoint_coordinator_endpoint.hpp"
+#include "libscheduler/checkpoint/final_checkpoint.hpp"
 #include "libscheduler/slot/slot_pool_endpoint.hpp"
 #include "libscheduler/source/source_coordinator_endpoint.hpp"
 #include "libstate/handle/subtask_state_codec.hpp"
@@ -163,6 +164,7 @@ void job_master_endpoint::start_children() {
   const std::string& own = job_->checkpoints.directory;
   const std::string root = own.empty() ? services_->checkpoint_directory : own;
   deployment_ = {self(), token_, services_->blob_server, root + "/" + to_string(job_->id), {}};
+  deployment_.takes_final_checkpoint = takes_final_checkpoint(*job_, services_->connectors);
   checkpoint_coordinator_options checkpoint_options;
   checkpoint_options.job = job_;
   checkpoint_options.files = services_->files;

@@ -11,7 +11,9 @@ namespace headrace::task {
 namespace {
 
 /// A sink without commits whose writers do one thing with each batch.
-class plain_sink final : public graph::sink, public graph::changelog_sink {
+class plain_sink final : public graph::sink,
+                         public graph::changelog_sink,
+                         public graph::commitless_sink {
 public:
   using action = std::function<status(const graph::record_batch&)>;
   using start = std::function<result<action>(const graph::writer_context&)>;

@@ -49,6 +49,21 @@ TEST_CASE("a gate names every producer's partition and place, a partition its co
   CHECK(partitions[0].getConsumerMaxParallelism() == 256);
 }
 
+TEST_CASE("tasks are told whether to wait for a checkpoint at their end") {
+  sample_graph sample;
+  sample.add("source", 1);
+  auto graph = execution_graph::build(sample.share());
+  deployment_facts facts;
+  const auto waits = [&] {
+    const auto request = describe_deployment(*graph, 0, facts, {});
+    return request.view()->getDeployment().getJobInformation().getCheckpointing();
+  };
+
+  CHECK(waits());
+  facts.takes_final_checkpoint = false;
+  CHECK_FALSE(waits());
+}
+
 TEST_CASE("a restored max parallelism replaces the graph's") {
   sample_graph sample;
   sample.add("source", 1);
