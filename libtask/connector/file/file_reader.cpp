@@ -34,6 +34,7 @@ status file_reader::add_split(graph::source_split split) {
 void file_reader::close() {
   file_.reset();
   block_.reset();
+  blocks_.clear();
   split_.reset();
   waiting_.clear();
 }
@@ -110,7 +111,7 @@ status file_reader::read_block() {
   const auto left = file_->size_bytes() - std::min(at, file_->size_bytes());
   const auto wanted = static_cast<std::size_t>(
       std::min<std::uint64_t>(std::max(reading_.block_bytes, rest), left + least_read_bytes));
-  auto block = graph::buffer::allocate(rest + wanted);
+  auto block = blocks_.take(rest + wanted);
   if (rest > 0)
     std::memcpy(block->mutable_data(), block_->data() + begin_, rest);
   auto read = file_->read_at(at, {block->mutable_as<char>() + rest, wanted});
@@ -281,6 +282,8 @@ graph::fetched file_reader::finish_fetch(graph::record_batch rows) {
     split_.reset();
     file_.reset();
     block_.reset();
+    if (waiting_.empty())
+      blocks_.clear();
   }
   return out;
 }

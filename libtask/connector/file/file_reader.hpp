@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libtask/connector/file/block_pool.hpp"
 #include "libtask/connector/file/file_split.hpp"
 #include "libgraph/connector/format.hpp"
 #include "libgraph/connector/rate_limiter.hpp"
@@ -71,6 +72,7 @@ private:
   std::unique_ptr<readable_file> file_;
   graph::record_batch partition_; ///< one row: the keys among `type`, of the split
   std::shared_ptr<graph::buffer> block_;
+  block_pool blocks_;
   std::uint64_t block_offset_ = 0; ///< of the block's first byte, in the file
   std::size_t begin_ = 0;          ///< of what was not consumed, in the block
   std::size_t end_ = 0;            ///< of what was read, in the block
