@@ -10,13 +10,21 @@ namespace headrace::state {
 
 namespace {
 
-constexpr std::array<std::uint32_t, 15> piece_bytes = {16,  24,  32,  48,  64,   96,   128, 192,
-                                                       256, 384, 512, 768, 1024, 1536, 2048};
+/// At most a quarter more than is wanted, from 32 on.
+constexpr std::array<std::uint32_t, 27> piece_bytes = {
+    16,  24,  32,  40,  48,  56,  64,  80,  96,   112,  128,  160,  192, 224,
+    256, 320, 384, 448, 512, 640, 768, 896, 1024, 1280, 1536, 1792, 2048};
 
-std::uint32_t class_of(std::size_t size_bytes) {
-  const auto* found = std::lower_bound(piece_bytes.begin(), piece_bytes.end(), size_bytes);
-  return static_cast<std::uint32_t>(found - piece_bytes.begin());
-}
+/// The first class that has so many words.
+constexpr auto class_of_words = [] {
+  std::array<std::uint8_t, piece_bytes.back() / 8 + 1> out{};
+  for (std::size_t words = 0; words < out.size(); ++words)
+    while (piece_bytes[out[words]] < words * 8)
+      ++out[words];
+  return out;
+}();
+
+std::uint32_t class_of(std::size_t size_bytes) { return class_of_words[(size_bytes + 7) / 8]; }
 
 } // namespace
 

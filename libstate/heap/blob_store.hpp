@@ -31,7 +31,7 @@ public:
   void release(const blob& held);
 
 private:
-  static constexpr std::size_t class_count = 15;
+  static constexpr std::size_t class_count = 27;
   static constexpr std::size_t piece_max = 2048;
   struct freed {
     std::byte* memory;
