@@ -76,6 +76,11 @@ public:
   /// @errors incompatible_state  names one
   virtual status settle_restored(bool may_drop) = 0;
 
+  /// Whether a state of that name was restored, or opened.
+  virtual bool has_state(std::string_view name) const = 0;
+  /// Forgets a state with all that it holds; what was opened of it is gone. None: does nothing.
+  virtual status drop_state(std::string_view name) = 0;
+
   /// Makes a key current for the user handles and their TTL clock. `keys` must stay until the next
   /// call of `set_current_key`.
   virtual void set_current_key(const key_batch& keys, std::size_t row) = 0;

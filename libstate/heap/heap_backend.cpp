@@ -30,8 +30,8 @@ heap_backend::state_entry heap_backend::make_entry(const state_description& desc
     made.map = std::make_unique<heap_map>(*pool_, setup_.key.shape(), description);
   else
     made.table =
-        std::make_unique<heap_table>(*pool_, setup_.key, setup_.key.shape(), setup_.max_parallelism,
-                                     description, extra_bytes(description));
+        std::make_unique<heap_table>(*pool_, keys_of(setup_.key, description),
+                                     setup_.max_parallelism, description, extra_bytes(description));
   return made;
 }
 
@@ -135,6 +135,13 @@ status heap_backend::settle_restored(bool may_drop) {
   return error(errc::incompatible_state,
                "checkpoint has a state that the operator no longer declares: `" + left->first +
                    "`; keep its name, or drop it with --allow-non-restored-state");
+}
+
+status heap_backend::drop_state(std::string_view name) {
+  expiring_.clear();
+  if (const auto found = states_.find(name); found != states_.end())
+    states_.erase(found);
+  return {};
 }
 
 graph::value_access& heap_backend::value(const graph::state_descriptor& descriptor) {

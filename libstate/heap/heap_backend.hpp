@@ -26,6 +26,8 @@ public:
   result<keyed_table*> open_table(const state_description& wanted) override;
 
   status settle_restored(bool may_drop) override;
+  bool has_state(std::string_view name) const override { return states_.contains(name); }
+  status drop_state(std::string_view name) override;
 
   graph::value_access& value(const graph::state_descriptor& descriptor) override;
   graph::list_access& list(const graph::state_descriptor& descriptor) override;

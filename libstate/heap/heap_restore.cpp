@@ -20,7 +20,10 @@ namespace headrace::state {
 class heap_backend::restorer final : public snapshot_visitor {
 public:
   restorer(const key_schema& schema, std::vector<state_entry*> entries)
-      : is_fixed_(schema.is_fixed()), entries_(std::move(entries)) {}
+      : entries_(std::move(entries)) {
+    for (const auto* each : entries_)
+      is_fixed_.push_back(keys_of(schema, each->description()).is_fixed());
+  }
 
   status on_row(const snapshot_row& row) override {
     auto& entry = *entries_[row.state];
@@ -50,7 +53,7 @@ public:
 
 private:
   key_ref key_from(const snapshot_row& row) const {
-    if (!is_fixed_)
+    if (!is_fixed_[row.state])
       return {hash_of_bytes(row.key), 0, row.key, false};
     if (row.key_is_null)
       return {hash_of_null, 0, {}, true};
@@ -60,8 +63,8 @@ private:
     return key;
   }
 
-  bool is_fixed_;
   std::vector<state_entry*> entries_;
+  std::vector<bool> is_fixed_; ///< by state: the keys of its rows
   heap_table* table_ = nullptr;
   heap_directory* directory_ = nullptr;
   state_namespace space_ = 0;

@@ -29,7 +29,8 @@ struct sorted_rows {
 class image_reader {
 public:
   image_reader(const table_image& image, const key_schema& schema, std::int32_t max_parallelism)
-      : image_(&image), layout_(image.layout), keys_(schema, max_parallelism),
+      : image_(&image), layout_(image.layout),
+        keys_(keys_of(schema, image.description), max_parallelism),
         is_map_(image.description.kind == table_kind::map) {}
 
   const std::byte* row(row_ref at) const {

@@ -5,12 +5,11 @@
 
 namespace headrace::state {
 
-heap_table::heap_table(page_pool& pool, key_schema schema, key_shape shape,
-                       std::int32_t max_parallelism, state_description description,
-                       std::size_t extra_fixed_bytes)
+heap_table::heap_table(page_pool& pool, key_schema schema, std::int32_t max_parallelism,
+                       state_description description, std::size_t extra_fixed_bytes)
     : pool_(&pool), schema_(std::move(schema)), max_parallelism_(max_parallelism),
       description_(std::move(description)),
-      layout_(row_layout::make(shape, description_.layout.fixed_bytes + extra_fixed_bytes,
+      layout_(row_layout::make(schema_.shape(), description_.layout.fixed_bytes + extra_fixed_bytes,
                                description_.layout.is_variable())) {}
 
 heap_table::~heap_table() = default;

@@ -26,8 +26,7 @@ struct table_image {
 class heap_table final : public keyed_table {
 public:
   /// `extra_fixed_bytes` are in front of a variable value, for the backend's own use (TTL, links).
-  /// `shape` is that of the keys, `schema` for what scans give.
-  heap_table(page_pool& pool, key_schema schema, key_shape shape, std::int32_t max_parallelism,
+  heap_table(page_pool& pool, key_schema schema, std::int32_t max_parallelism,
              state_description description, std::size_t extra_fixed_bytes = 0);
   ~heap_table() override;
 

@@ -260,7 +260,7 @@ void key_batch::groups_of_fixed(std::size_t first) const {
 /// Leaves their hashes in group_hashes_.
 status key_batch::groups_of_bytes(std::span<const byte_view> keys) const {
   HEADRACE_TRY(const auto decoded, decode(schema_, keys));
-  std::vector<int> indices(schema_.column_count());
+  std::vector<int> indices(schema_.group_columns());
   std::iota(indices.begin(), indices.end(), 0);
   group_hashes_.resize(keys.size());
   graph::hash_columns(decoded, indices, group_hashes_);

@@ -40,6 +40,16 @@ graph::row_type_ptr project(const graph::logical_type& row_type,
 key_schema::key_schema(graph::row_type_ptr type) : type_(std::move(type)) {
   HEADRACE_ASSERT(type_ != nullptr && !type_->fields().empty(), "a key has columns");
   shape_ = shape_of(*type_);
+  group_columns_ = type_->fields().size();
+}
+
+key_schema key_schema::with_entry(const graph::logical_type& entry) const {
+  auto fields = type_->fields();
+  fields.push_back({"$entry", entry, {}});
+  key_schema out(std::make_shared<const graph::logical_type>(
+      graph::logical_type::row(std::move(fields)).not_null()));
+  out.group_columns_ = group_columns_;
+  return out;
 }
 
 key_schema::key_schema(const graph::logical_type& row_type,

@@ -25,8 +25,15 @@ public:
   bool is_fixed() const { return shape_ == key_shape::fixed; }
   std::size_t column_count() const { return type_->fields().size(); }
 
+  /// The key, and behind it one more column: what the rows of a table with entries are found by.
+  /// They are of the key group of the key alone.
+  key_schema with_entry(const graph::logical_type& entry) const;
+  /// How many columns, the first ones, say of which key group a row is.
+  std::size_t group_columns() const { return group_columns_; }
+
 private:
   graph::row_type_ptr type_;
+  std::size_t group_columns_ = 0;
   key_shape shape_ = key_shape::bytes;
 };
 

@@ -64,6 +64,12 @@ std::string words_of(value_layout layout) {
 
 } // namespace
 
+key_schema keys_of(const key_schema& key, const state_description& state) {
+  const bool has_entries = state.kind == table_kind::operator_rows &&
+                           state.entry_key_type.root() != graph::type_root::null;
+  return has_entries ? key.with_entry(state.entry_key_type) : key;
+}
+
 status check_compatible(const state_description& stored, const state_description& wanted) {
   if (stored.kind != wanted.kind)
     return incompatible(wanted.name, "kind: was " + std::string(name_of(stored.kind)) + ", is " +

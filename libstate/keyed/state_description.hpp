@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libstate/key/key_schema.hpp"
 #include "libgraph/function/state.hpp"
 #include "libgraph/types/logical_type.hpp"
 
@@ -40,12 +41,17 @@ struct value_layout {
 struct state_description {
   std::string name; ///< unique in the operator, at most 255 bytes
   table_kind kind = table_kind::operator_rows;
-  graph::logical_type value_type;     ///< of the accumulator, element or map value
-  graph::logical_type entry_key_type; ///< of a map's entries; type NULL for other kinds
+  graph::logical_type value_type; ///< of the accumulator, element or map value
+  /// Of a map's entries. Of an operator's rows: there is one an entry of the key, and this type is
+  /// behind the key's in what they are found by (`keys_of`). Else type NULL.
+  graph::logical_type entry_key_type;
   value_layout layout;
   std::int64_t ttl_ms = 0; ///< 0: never expires; only for user states
   friend bool operator==(const state_description&, const state_description&) = default;
 };
+
+/// What the rows of a state are found by: the key, and the entry where an operator's rows have one.
+key_schema keys_of(const key_schema& key, const state_description& state);
 
 /// Returns success when a state stored as `stored` may be opened as `wanted`. TTL may differ.
 /// @errors incompatible_state  names the state and the first difference (kind, layout, or the type

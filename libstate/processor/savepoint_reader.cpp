@@ -283,7 +283,8 @@ status savepoint_reader::read(const operator_id& of, const std::string& state,
       is_known = true;
       const state::key_schema schema(std::make_shared<const graph::logical_type>(header.key_type));
       gathering_visitor visitor(static_cast<std::uint32_t>(found - header.states.begin()),
-                                state::key_batch(schema, header.max_parallelism), visit);
+                                state::key_batch(keys_of(schema, *found), header.max_parallelism),
+                                visit);
       for (auto group = header.groups.first; group < header.groups.end; ++group) {
         HEADRACE_CHECK(reader->read_group(group, visitor));
         if (visitor.is_enough())

@@ -45,9 +45,9 @@ rocksdb_backend::state_entry rocksdb_backend::describe(const state_description& 
 
 void rocksdb_backend::make_table(state_entry& entry) {
   if (!is_user_kind(entry.description.kind))
-    entry.table =
-        std::make_unique<rocksdb_table>(instance_, entry.family, setup_.key, setup_.max_parallelism,
-                                        setup_.groups, entry.description, reading_, setup_.time);
+    entry.table = std::make_unique<rocksdb_table>(
+        instance_, entry.family, keys_of(setup_.key, entry.description), setup_.max_parallelism,
+        setup_.groups, entry.description, reading_, setup_.time);
 }
 
 result<rocksdb_backend::state_entry*> rocksdb_backend::open(const state_description& wanted,
@@ -130,11 +130,17 @@ status rocksdb_backend::settle_restored(bool may_drop) {
     return error(errc::incompatible_state,
                  "checkpoint has a state that the operator no longer declares: `" + left.front() +
                      "`; keep its name, or drop it with --allow-non-restored-state");
-  for (const auto& name : left) {
-    const auto found = states_.find(name);
-    HEADRACE_CHECK(instance_->drop(family_of(found->second).name));
-    states_.erase(found);
-  }
+  for (const auto& name : left)
+    HEADRACE_CHECK(drop_state(name));
+  return {};
+}
+
+status rocksdb_backend::drop_state(std::string_view name) {
+  const auto found = states_.find(name);
+  if (found == states_.end())
+    return {};
+  HEADRACE_CHECK(instance_->drop(family_of(found->second).name));
+  states_.erase(found);
   return {};
 }
 
@@ -175,7 +181,7 @@ result<std::unique_ptr<snapshot_job>> rocksdb_backend::snapshot(checkpoint_id ch
   std::unique_ptr<snapshot_job> job;
   if (kind == snapshot_kind::canonical) {
     canonical_snapshot_job::plan plan{
-        make_header(), {}, setup_.key.shape(), setup_.time == nullptr ? 0 : setup_.time->wall_ms()};
+        make_header(), {}, setup_.key, setup_.time == nullptr ? 0 : setup_.time->wall_ms()};
     for (const auto& [name, entry] : states_)
       plan.families.push_back(entry.family);
     job = std::make_unique<canonical_snapshot_job>(std::move(plan), instance_);

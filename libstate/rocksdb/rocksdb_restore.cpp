@@ -201,7 +201,10 @@ status rocksdb_backend::import_native(const keyed_state_handle& handle, std::siz
 class rocksdb_backend::canonical_restorer final : public snapshot_visitor {
 public:
   canonical_restorer(rocksdb_backend& into, std::vector<state_entry*> entries)
-      : into_(&into), shape_(into.setup_.key.shape()), entries_(std::move(entries)) {}
+      : into_(&into), entries_(std::move(entries)) {
+    for (const auto* each : entries_)
+      shapes_.push_back(keys_of(into.setup_.key, each->description).shape());
+  }
 
   status read_group(snapshot_reader& from, std::int32_t group) {
     group_ = static_cast<std::uint16_t>(group);
@@ -210,20 +213,21 @@ public:
 
   status on_row(const snapshot_row& row) override {
     auto& entry = *entries_[row.state];
+    const auto shape = shapes_[row.state];
     key_ref key;
     key.is_null = row.key_is_null;
-    if (shape_ == key_shape::bytes)
+    if (shape == key_shape::bytes)
       key.bytes = row.key;
     else if (!row.key_is_null)
       std::memcpy(&key.fixed, row.key.data(), sizeof(key.fixed));
     name_.clear();
     row_key::append_group(name_, group_);
     if (entry.description.kind == table_kind::map) {
-      row_key::append_map_key(name_, key, shape_);
+      row_key::append_map_key(name_, key, shape);
       name_.append(row.entry_key);
     } else {
       row_key::append_space(name_, row.space);
-      row_key::append_key(name_, key, shape_);
+      row_key::append_key(name_, key, shape);
     }
     value_.clear();
     if (entry.description.ttl_ms > 0)
@@ -243,8 +247,8 @@ public:
 
 private:
   rocksdb_backend* into_;
-  key_shape shape_;
   std::vector<state_entry*> entries_;
+  std::vector<key_shape> shapes_; ///< by state: of the keys of its rows
   std::uint16_t group_ = 0;
   rocksdb::WriteBatch batch_;
   byte_string name_;

@@ -112,7 +112,8 @@ result<keyed_state_handle> canonical_snapshot_job::run(snapshot_target& target) 
   options.readahead_size = std::size_t{2} << 20U;
   std::vector<state_rows> states;
   for (std::uint32_t i = 0; i < plan_.families.size(); ++i)
-    states.emplace_back(i, plan_.header.states[i], plan_.shape, plan_.now_ms,
+    states.emplace_back(i, plan_.header.states[i],
+                        keys_of(plan_.key, plan_.header.states[i]).shape(), plan_.now_ms,
                         std::unique_ptr<rocksdb::Iterator>(
                             instance_->db().NewIterator(options, plan_.families[i])));
   const auto groups = plan_.header.groups;

@@ -42,7 +42,7 @@ public:
   struct plan {
     snapshot_header header;
     std::vector<rocksdb::ColumnFamilyHandle*> families; ///< parallel to the header's states
-    key_shape shape;
+    key_schema key;
     std::int64_t now_ms; ///< what has expired by now is left out
   };
   canonical_snapshot_job(plan what, std::shared_ptr<rocksdb_instance> instance);

@@ -1,6 +1,7 @@
 #include "libstate/snapshot/snapshot_format.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace headrace::state {
 
@@ -51,6 +52,14 @@ error of_another_backend(const std::string& format, const std::string& path) {
   return {errc::incompatible_state, "snapshot is of another backend: " + format + ", in " + path +
                                         "; start the job with -D state.backend.type=" + format +
                                         ", or from a canonical savepoint"};
+}
+
+std::vector<bool> have_fixed_keys(const snapshot_header& header) {
+  const key_schema key(std::make_shared<const graph::logical_type>(header.key_type));
+  std::vector<bool> out;
+  for (const auto& each : header.states)
+    out.push_back(keys_of(key, each).is_fixed());
+  return out;
 }
 
 status check_keys(const snapshot_header& stored, const key_schema& key,

@@ -62,6 +62,9 @@ struct snapshot_row {
   byte_view value;
 };
 
+/// By state: whether the keys of its rows are of shape fixed.
+std::vector<bool> have_fixed_keys(const snapshot_header& header);
+
 /// Checks that a backend of these keys may restore the snapshot.
 /// @errors incompatible_state  another key type or max parallelism; names the path
 status check_keys(const snapshot_header& stored, const key_schema& key,

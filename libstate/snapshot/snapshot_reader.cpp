@@ -92,8 +92,7 @@ status snapshot_reader::load_header() {
   if (!header)
     return corrupt("header, " + header.error().message);
   header_ = *std::move(header);
-  keys_are_fixed_ =
-      key_schema(std::make_shared<const graph::logical_type>(header_.key_type)).is_fixed();
+  keys_are_fixed_ = have_fixed_keys(header_);
   return {};
 }
 
@@ -211,7 +210,7 @@ status snapshot_reader::read_chunks(std::uint64_t number, byte_view raw,
     row.state = static_cast<std::uint32_t>(*state);
     row.space = unzigzag(*space);
     row.key_is_null = *flags == 1;
-    if (row.key_is_null && !keys_are_fixed_)
+    if (row.key_is_null && !keys_are_fixed_[row.state])
       return malformed("malformed chunk");
     byte_reader rows(*bytes);
     auto read = read_rows(rows, *count, row, visitor);
@@ -228,7 +227,7 @@ status snapshot_reader::read_rows(byte_reader& rows, std::uint64_t count, snapsh
                                   snapshot_visitor& visitor) {
   const auto& state = header_.states[row.state];
   for (std::uint64_t i = 0; i < count; ++i) {
-    if (!keys_are_fixed_) {
+    if (!keys_are_fixed_[row.state]) {
       HEADRACE_TRY(row.key, rows.get_bytes());
     } else if (!row.key_is_null) {
       HEADRACE_TRY(row.key, rows.get_raw(sizeof(std::uint64_t)));

@@ -66,7 +66,7 @@ private:
   std::unique_ptr<readable_file> file_;
   state_segment segment_;
   snapshot_header header_;
-  bool keys_are_fixed_ = false;
+  std::vector<bool> keys_are_fixed_; ///< by state
   std::vector<block> blocks_;
   std::vector<place> groups_;
   std::uint64_t loaded_ = ~std::uint64_t{0};

@@ -17,9 +17,7 @@ std::uint64_t zigzag(std::int64_t value) {
 } // namespace
 
 snapshot_writer::snapshot_writer(state_output& out, snapshot_header header)
-    : out_(&out), header_(std::move(header)),
-      keys_are_fixed_(
-          key_schema(std::make_shared<const graph::logical_type>(header_.key_type)).is_fixed()),
+    : out_(&out), header_(std::move(header)), keys_are_fixed_(have_fixed_keys(header_)),
       start_(out.position()), next_group_(header_.groups.first) {
   groups_.reserve(static_cast<std::size_t>(header_.groups.size()));
 }
@@ -57,7 +55,7 @@ status snapshot_writer::add(const snapshot_row& row) {
     HEADRACE_CHECK(end_chunk());
   const auto& state = header_.states[row.state];
   byte_writer to(chunk_);
-  if (!keys_are_fixed_)
+  if (!keys_are_fixed_[row.state])
     to.put_bytes(row.key);
   else if (!row.key_is_null)
     to.put_raw(row.key);

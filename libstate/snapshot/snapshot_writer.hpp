@@ -41,7 +41,7 @@ private:
   state_output* out_;
   snapshot_header header_;
   bool has_header_ = false;
-  bool keys_are_fixed_;
+  std::vector<bool> keys_are_fixed_; ///< by state
   std::uint64_t start_;
   std::vector<block> blocks_;
   std::vector<place> groups_; ///< first byte by group of the range; filled up to `next_group_`
