@@ -60,8 +60,7 @@ public:
     wanted.layout = state::value_layout::fixed(calls_.fixed_bytes());
     HEADRACE_TRY(groups_, backend_->open_table(wanted));
     piece_.emplace(groups_->make_piece());
-    calls_.open(*backend_, spec_.state_ttl_ms);
-    return {};
+    return calls_.open(*backend_, spec_.key_columns, *groups_, spec_.state_ttl_ms);
   }
 
   status add(std::int32_t /*input*/, const graph::record_batch& rows) override {
@@ -73,7 +72,7 @@ public:
       rows_[i] = rows.row_at(i);
     if (is_global_)
       HEADRACE_CHECK(check_sums());
-    calls_.take_into_states(in_, rows_, keys_);
+    HEADRACE_CHECK(calls_.take_into_states(in_, rows_, keys_));
     HEADRACE_CHECK(groups_->locate(keys_, rows_, 0, state::access::insert, found_));
     if (has_plain_rows()) {
       take_inserts();
@@ -113,7 +112,7 @@ private:
   /// Rows that only come, told one by one, of groups that stay.
   bool has_plain_rows() const {
     return in_.kinds() == nullptr && spec_.state_ttl_ms == 0 && !is_global_ &&
-           !spec_.mini_batch.is_on() && calls_.takes_all();
+           !spec_.mini_batch.is_on();
   }
 
   /// A column at a time, and no bytes are copied.
@@ -126,7 +125,7 @@ private:
       is_new_[i] = before == 0 ? 1 : 0;
       set_word(group, rows_at, before + 1);
     }
-    calls_.take_all(in_, rows_, found_.values);
+    calls_.take_all(in_, rows_, found_.values, spec_.emits_update_before);
     const auto changed = calls_.changed();
     key_rows_.clear();
     given_.clear();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libtask/operator/aggregate/distinct_values.hpp"
 #include "libtask/operator/aggregate/group_cells.hpp"
 #include "libtask/operator/aggregate/group_values.hpp"
 #include "libstate/backend/keyed_backend.hpp"
@@ -31,13 +32,19 @@ public:
   std::size_t size() const { return calls_.size(); }
   /// Bytes of a group, `group_cells::header_bytes` among them.
   std::size_t fixed_bytes() const { return cells_.fixed_bytes(); }
-  /// Opens what needs states. @param ttl_ms  0: for ever
-  void open(state::keyed_backend& backend, std::int64_t ttl_ms);
+  /// Opens what needs states of groups that `clear_states` forgets.
+  status open(state::keyed_backend& backend);
+  /// The same of groups that are never cleared by key.
+  /// @param key_columns  of the input
+  /// @param groups       has a row a group
+  /// @param ttl_ms       0: for ever
+  status open(state::keyed_backend& backend, std::span<const std::int32_t> key_columns,
+              state::keyed_table& groups, std::int64_t ttl_ms);
 
-  /// Takes a batch's rows into the states, row by row; no pointer into a table outlives it. Does
-  /// nothing without states.
-  void take_into_states(const graph::record_batch& in, std::span<const std::uint32_t> rows,
-                        const state::key_batch& keys);
+  /// Takes a batch's rows into the states; no pointer into a table outlives it. Does nothing
+  /// without states.
+  status take_into_states(const graph::record_batch& in, std::span<const std::uint32_t> rows,
+                          const state::key_batch& keys);
   /// Takes a row of that batch, `index` of `rows`, into the group's bytes.
   void take(std::size_t index, const graph::record_batch& in, std::uint32_t row,
             std::byte* group) const;
@@ -51,11 +58,11 @@ public:
 
   // Rows that only come, a whole batch of them.
 
-  /// Whether `take_all` can be used: every result is in the group's bytes, and none needs states.
-  bool takes_all() const;
-  /// Takes rows into their groups, one after the other, and keeps what they give.
+  /// Takes rows into their groups, one after the other, and keeps what they give; behind
+  /// `take_into_states`.
+  /// @param wants_before  what they give before the rows is kept, too
   void take_all(const graph::record_batch& in, std::span<const std::uint32_t> rows,
-                std::span<std::byte* const> groups);
+                std::span<std::byte* const> groups, bool wants_before);
   /// By row: 1 where it changed a result of its group.
   std::span<const std::uint8_t> changed() const { return changed_; }
   /// Appends a call's results: `which` numbers those after the rows, then those before.
@@ -83,6 +90,7 @@ private:
     std::int32_t cell = -1; ///< else a value
     graph::logical_type value_type = graph::logical_type::null();
     std::optional<distinct_counter> distinct;
+    bool is_shared = false; ///< DISTINCT, by one of `distincts_`
     std::unique_ptr<group_value> value;
     std::vector<std::uint8_t> counts; ///< by row: whether the call takes it
     graph::column_ptr before;         ///< by row, of a value
@@ -96,8 +104,16 @@ private:
   graph::logical_type input_;
   bool input_retracts_;
   group_cells cells_;
+  std::string name_of(std::size_t call) const;
+  void open_states(std::int64_t ttl_ms);
+  void take_row_by_row(const graph::record_batch& in, std::span<const std::uint32_t> rows,
+                       const state::key_batch& keys);
+
   std::vector<slot> slots_;
-  bool has_states_ = false;
+  std::vector<distinct_values> distincts_; ///< of all groups
+  bool has_states_ = false;                ///< of the current key
+  bool knows_counts_ = false;              ///< of each row, from the states
+  std::vector<std::uint8_t*> of_distinct_;
   std::vector<std::uint8_t> changed_;
   state::keyed_backend* backend_ = nullptr;
 };

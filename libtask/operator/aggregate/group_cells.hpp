@@ -43,22 +43,21 @@ public:
   /// Takes a row in, or back.
   void take(std::size_t cell, const graph::record_batch& in, std::uint32_t row, bool is_retracted,
             std::byte* group) const;
-  /// What a cell gives before and after each of some rows.
+  /// What a cell gives after each of some rows, and before it where that is wanted.
   struct results {
+    bool has_before = false;
     std::vector<graph::int128> before;
     std::vector<graph::int128> after;
     std::vector<std::uint8_t> before_null; ///< 1: NULL
     std::vector<std::uint8_t> after_null;
     void resize(std::size_t rows);
-    bool has_changed(std::size_t row) const {
-      return before[row] != after[row] || before_null[row] != after_null[row];
-    }
   };
   /// Takes rows that only come, one after the other, each into its group.
-  /// @param counts  by row, whether the cell takes it; null: all of them
+  /// @param counts   by row, whether the cell takes it; null: all of them
+  /// @param changed  by row, set to 1 where the result is another than before
   void take_all(std::size_t cell, const graph::record_batch& in,
                 std::span<const std::uint32_t> rows, std::span<std::byte* const> groups,
-                const std::uint8_t* counts, results& out) const;
+                const std::uint8_t* counts, std::uint8_t* changed, results& out) const;
   /// Appends results: `which` numbers those after the rows, then those before.
   void append_all(std::size_t cell, const results& from, std::span<const std::uint32_t> which,
                   graph::column_builder& to) const;

@@ -21,6 +21,7 @@ struct cell_rows {
   const std::uint8_t* counts = nullptr; ///< null: all
   const graph::column* values = nullptr;
   std::span<const std::uint32_t> rows;
+  std::uint8_t* changed = nullptr;
 
   bool counts_at(std::size_t i) const {
     return (counts == nullptr || counts[i] != 0) &&
@@ -38,13 +39,18 @@ void run(const cell_rows& over, group_cells::results& out, Result result, Update
   };
   for (std::size_t i = 0; i < over.groups.size(); ++i) {
     auto* at = over.groups[i] + over.offset;
-    put(result(at), out.before[i], out.before_null[i]);
+    const group_cells::value before = result(at);
+    if (out.has_before)
+      put(before, out.before[i], out.before_null[i]);
     if (over.counts_at(i)) {
       const auto count = load<std::int64_t>(at);
       store<std::int64_t>(at, count + 1);
       update(at + count_bytes, count, over.rows[i]);
     }
-    put(result(at), out.after[i], out.after_null[i]);
+    const group_cells::value after = result(at);
+    put(after, out.after[i], out.after_null[i]);
+    over.changed[i] =
+        static_cast<std::uint8_t>(over.changed[i] | static_cast<std::uint8_t>(!(before == after)));
   }
 }
 
@@ -66,18 +72,18 @@ int128 bits_at(const T* values, std::uint32_t row) {
 } // namespace
 
 void group_cells::results::resize(std::size_t rows) {
-  before.resize(rows);
+  before.resize(has_before ? rows : 0);
+  before_null.resize(has_before ? rows : 0);
   after.resize(rows);
-  before_null.resize(rows);
   after_null.resize(rows);
 }
 
 void group_cells::take_all(std::size_t index, const graph::record_batch& in,
                            std::span<const std::uint32_t> rows, std::span<std::byte* const> groups,
-                           const std::uint8_t* counts, results& out) const {
+                           const std::uint8_t* counts, std::uint8_t* changed, results& out) const {
   const auto& of = cells_[index];
   out.resize(rows.size());
-  cell_rows over{of.offset, groups, counts, nullptr, rows};
+  cell_rows over{of.offset, groups, counts, nullptr, rows, changed};
   if (of.column >= 0)
     over.values = &in.at(static_cast<std::size_t>(of.column));
   const auto any_result = [&](const std::byte* at) { return result(index, at - of.offset); };

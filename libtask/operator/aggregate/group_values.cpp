@@ -2,7 +2,7 @@
 
 #include "libtask/operator/aggregate/percentile_value.hpp"
 #include "libtask/operator/aggregate/user_value.hpp"
-#include "libgraph/data/fixed_width.hpp"
+#include "libtask/operator/aggregate/value_bytes.hpp"
 #include "libgraph/kernel/compare.hpp"
 #include "libactors/base/bytes.hpp"
 
@@ -18,34 +18,9 @@ using graph::column_builder;
 using graph::logical_type;
 using graph::record_batch;
 
-/// A value as bytes: of a text its own, else as it lies.
-void write_value(const graph::column& from, std::size_t row, std::string& out) {
-  out.clear();
-  if (from.type().physical() == graph::physical_type::string) {
-    out.append(from.string_at(row));
-    return;
-  }
-  graph::visit_fixed_width(from.type().physical(), [&]<class T>(std::type_identity<T>) {
-    const auto value = graph::canonical_key(from.values<T>()[row]);
-    out.append(reinterpret_cast<const char*>(&value), sizeof(value));
-  });
-}
-
-template <class T>
-T read_fixed(byte_view from) {
-  T out{};
-  std::memcpy(&out, from.data(), std::min(sizeof(out), from.size()));
-  return out;
-}
-
-void append_value(byte_view from, column_builder& to) {
-  if (to.type().physical() == graph::physical_type::string) {
-    to.append_string(from);
-    return;
-  }
-  graph::visit_fixed_width(to.type().physical(),
-                           [&]<class T>(std::type_identity<T>) { to.append(read_fixed<T>(from)); });
-}
+using value_bytes::bytes_of;
+using value_bytes::count_of;
+using value_bytes::read_fixed;
 
 int compare_bytes(const logical_type& type, byte_view left, byte_view right) {
   if (type.physical() == graph::physical_type::string)
@@ -57,16 +32,10 @@ int compare_bytes(const logical_type& type, byte_view left, byte_view right) {
   return out;
 }
 
-std::int64_t count_of(std::optional<byte_view> from) {
-  return from ? read_fixed<std::int64_t>(*from) : 0;
-}
-byte_view bytes_of(const std::int64_t& count) {
-  return {reinterpret_cast<const char*>(&count), sizeof(count)};
-}
+} // namespace
 
-/// Values and keys are bytes of our own; the name says of what.
-graph::state_descriptor described(const std::string& name, graph::state_kind kind,
-                                  std::int64_t ttl_ms) {
+graph::state_descriptor describe_bytes(const std::string& name, graph::state_kind kind,
+                                       std::int64_t ttl_ms) {
   graph::state_descriptor out;
   out.name = name;
   out.kind = kind;
@@ -76,6 +45,8 @@ graph::state_descriptor described(const std::string& name, graph::state_kind kin
   return out;
 }
 
+namespace {
+
 /// The least or greatest of all values. Over rows that are taken back, how often each is there.
 class extreme_value final : public group_value {
 public:
@@ -83,9 +54,9 @@ public:
                 graph::state_provider& states, const std::string& name, std::int64_t ttl_ms)
       : column_(static_cast<std::size_t>(call.arguments[0])), type_(type),
         sign_(call.function == "MIN" ? 1 : -1), expires_(ttl_ms > 0),
-        best_(&states.value(described(name, graph::state_kind::value, ttl_ms))) {
+        best_(&states.value(describe_bytes(name, graph::state_kind::value, ttl_ms))) {
     if (counts)
-      counts_ = &states.map(described(name + "-values", graph::state_kind::map, ttl_ms));
+      counts_ = &states.map(describe_bytes(name + "-values", graph::state_kind::map, ttl_ms));
   }
 
   void take(const record_batch& in, std::uint32_t row, bool is_retracted, column_builder& before,
@@ -94,7 +65,7 @@ public:
     load();
     append(before);
     if (!values.is_null(row)) {
-      write_value(values, row, given_);
+      value_bytes::write(values, row, given_);
       if (is_retracted)
         remove();
       else
@@ -127,7 +98,7 @@ private:
   }
   void append(column_builder& to) const {
     if (has_value_)
-      append_value(value_, to);
+      value_bytes::append(value_, to);
     else
       to.append_null();
   }
@@ -200,7 +171,7 @@ public:
               : call.function == "COLLECT"    ? kind::multiset
                                               : kind::joined),
         retracts_(retracts),
-        state_(&states.value(described(name, graph::state_kind::value, ttl_ms))) {}
+        state_(&states.value(describe_bytes(name, graph::state_kind::value, ttl_ms))) {}
 
   void take(const record_batch& in, std::uint32_t row, bool is_retracted, column_builder& before,
             column_builder& after) override {
@@ -213,7 +184,7 @@ public:
     if (!is_null || what_ == kind::array) {
       given_.clear();
       if (!is_null)
-        write_value(values, row, given_);
+        value_bytes::write(values, row, given_);
       // A NULL among the items of an array is what no value's bytes are.
       if (what_ == kind::array)
         given_.insert(given_.begin(), is_null ? null_mark : value_mark);
@@ -284,7 +255,7 @@ private:
       if (each->front() == null_mark)
         to.child(0).append_null();
       else
-        append_value(each->substr(1), to.child(0));
+        value_bytes::append(each->substr(1), to.child(0));
     }
     to.end_list();
   }
@@ -302,7 +273,7 @@ private:
     }
     to.begin_list();
     for (const auto& [value, count] : counted) {
-      append_value(value, to.child(0));
+      value_bytes::append(value, to.child(0));
       to.child(1).append(count);
     }
     to.end_list();
@@ -338,7 +309,7 @@ private:
       }
       is_first = false;
     }
-    append_value(text_, to);
+    value_bytes::append(text_, to);
   }
 
   std::size_t column_;
@@ -358,7 +329,7 @@ bool takes_nulls(const graph::group_aggregate_call& call) { return call.function
 
 distinct_counter::distinct_counter(graph::state_provider& states, const std::string& name,
                                    std::int32_t column, std::int64_t ttl_ms, bool counts_nulls)
-    : counts_(&states.map(described(name, graph::state_kind::map, ttl_ms))), column_(column),
+    : counts_(&states.map(describe_bytes(name, graph::state_kind::map, ttl_ms))), column_(column),
       counts_nulls_(counts_nulls) {}
 
 bool distinct_counter::take(const record_batch& in, std::uint32_t row, bool is_retracted) {
@@ -367,7 +338,7 @@ bool distinct_counter::take(const record_batch& in, std::uint32_t row, bool is_r
     return false;
   value_.clear();
   if (!values.is_null(row))
-    write_value(values, row, value_);
+    value_bytes::write(values, row, value_);
   if (counts_nulls_) // of another key than any value's
     value_.insert(value_.begin(), values.is_null(row) ? 'n' : 'v');
   const auto before = count_of(counts_->get(value_));

@@ -10,7 +10,12 @@
 
 namespace headrace::task {
 
-/// Counts how often each value came in the group of the current key, for DISTINCT.
+/// Describes a state whose values and keys are bytes of our own; the name says of what.
+graph::state_descriptor describe_bytes(const std::string& name, graph::state_kind kind,
+                                       std::int64_t ttl_ms);
+
+/// Counts how often each value came in the group of the current key, for DISTINCT in groups that
+/// expire or are cleared one by one; of others see distinct_values.
 class distinct_counter {
 public:
   /// @param column  of the input, whose values are counted

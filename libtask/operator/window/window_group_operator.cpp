@@ -47,7 +47,7 @@ public:
     wanted.layout = state::value_layout::fixed(fixed_bytes());
     HEADRACE_TRY(groups_, backend_->open_table(wanted));
     piece_.emplace(groups_->make_piece());
-    calls_.open(*backend_, 0);
+    HEADRACE_CHECK(calls_.open(*backend_));
     return {};
   }
 
@@ -56,7 +56,7 @@ public:
     if (rows_.empty())
       return {};
     keys_.assign(rows, spec_.key_columns);
-    calls_.take_into_states(rows, rows_, keys_);
+    HEADRACE_CHECK(calls_.take_into_states(rows, rows_, keys_));
     HEADRACE_CHECK(groups_->locate(keys_, rows_, spaces_, state::access::insert, found_));
     const auto* starts =
         rows.at(static_cast<std::size_t>(spec_.start_column)).values<std::int64_t>();
