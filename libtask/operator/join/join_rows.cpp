@@ -16,6 +16,8 @@ using graph::logical_type;
 constexpr std::size_t sweep_keys = 256;
 constexpr std::size_t chunk_bytes = std::size_t{16} << 10U;
 constexpr unsigned chunk_shift = 32; ///< of its number in an offset
+/// Keys whose rows are looked at together: they come from memory side by side.
+constexpr std::size_t fetched_keys = 32;
 
 template <class T>
 T load(byte_view from, std::size_t at) {
@@ -54,12 +56,20 @@ status join_rows::find(const state::key_batch& keys, std::span<const std::uint32
   counted_size_ = 0;
   if (with_.counts_matches)
     map_keys();
-  if (has_chunks()) {
-    keys_ = &keys;
-    found_rows_.assign(rows.begin(), rows.end());
-    chunks_.clear();
-  }
+  if (has_chunks())
+    find_chunks(keys, rows);
   return {};
+}
+
+void join_rows::find_chunks(const state::key_batch& keys, std::span<const std::uint32_t> rows) {
+  keys_ = &keys;
+  found_rows_.assign(rows.begin(), rows.end());
+  chunks_.clear();
+  firsts_.resize(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    firsts_[i] = table_->get(found_, i).value_or(byte_view());
+    __builtin_prefetch(firsts_[i].data());
+  }
 }
 
 void join_rows::begin_piece() {
@@ -143,7 +153,7 @@ bool join_rows::next(std::size_t index, std::size_t& offset, joined_entry& out) 
 }
 
 bool join_rows::next_of_chunks(std::size_t index, std::size_t& offset, joined_entry& out) {
-  const auto first = rows_at(index);
+  const auto first = firsts_[index];
   if (first.size() < sizeof(std::uint32_t))
     return false;
   const auto last = load<std::uint32_t>(first, 0);
@@ -249,6 +259,11 @@ status join_rows::add_to_chunks(const state::key_batch& keys, std::span<const ch
   additions_.clear();
   addition_of_.clear();
   for (std::size_t i = 0; i < changes.size(); ++i) {
+    for (auto k = i; i % fetched_keys == 0 && k < std::min(i + fetched_keys, changes.size()); ++k) {
+      const auto there = table_->get(own_, k).value_or(byte_view());
+      __builtin_prefetch(there.data());
+      __builtin_prefetch(there.data() + there.size(), 1);
+    }
     const auto all = table_->get(own_, i).value_or(byte_view());
     const auto last = all.empty() ? std::uint32_t{0} : load<std::uint32_t>(all, 0);
     scratch_.clear();
@@ -256,7 +271,7 @@ status join_rows::add_to_chunks(const state::key_batch& keys, std::span<const ch
       append(scratch_, last);
     byte_writer(scratch_).put_bytes(changes[i].encoded);
     if (last == 0 && all.size() + scratch_.size() <= chunk_bytes &&
-        !addition_of_.contains(own_.tokens[i])) {
+        (additions_.empty() || !addition_of_.contains(own_.tokens[i]))) {
       HEADRACE_CHECK(table_->append(own_, i, scratch_));
       continue;
     }

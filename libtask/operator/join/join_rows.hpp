@@ -117,6 +117,7 @@ private:
   byte_view rows_at(std::size_t index);
   counted_key& counted_at(std::size_t index);
   void map_keys();
+  void find_chunks(const state::key_batch& keys, std::span<const std::uint32_t> rows);
   bool next_of_chunks(std::size_t index, std::size_t& offset, joined_entry& out);
   byte_view chunk_at(std::size_t index, std::uint32_t chunk);
   status add_to_chunks(const state::key_batch& keys, std::span<const change> changes);
@@ -140,6 +141,7 @@ private:
   };
   const state::key_batch* keys_ = nullptr;
   std::vector<std::uint32_t> found_rows_;
+  std::vector<byte_view> firsts_; ///< by located index: the rows in front of the chunks
   std::deque<chunk_copy> chunks_;
   state::located_rows chunk_found_;
   status failure_;

@@ -10,12 +10,6 @@ namespace {
 
 constexpr std::size_t number_bytes = sizeof(std::uint32_t);
 
-std::uint32_t number_at(const char* from) {
-  std::uint32_t out = 0;
-  std::memcpy(&out, from, sizeof(out));
-  return out;
-}
-
 /// Writes the parts of a list one behind the other into bytes of the right size.
 class list_writer {
 public:
@@ -57,20 +51,11 @@ private:
 
 } // namespace
 
-row_list::row_list(byte_view bytes) : bytes_(bytes) {
-  if (!bytes.empty())
-    count_ = number_at(bytes.data() + sizeof(std::int64_t));
-}
-
 std::int64_t row_list::written_ms() const {
   std::int64_t out = 0;
   if (!bytes_.empty())
     std::memcpy(&out, bytes_.data(), sizeof(out));
   return out;
-}
-
-std::size_t row_list::end_of(std::size_t index) const {
-  return number_at(bytes_.data() + header_bytes + index * number_bytes);
 }
 
 byte_view row_list::entries(std::size_t from, std::size_t to) const {
@@ -82,11 +67,6 @@ byte_view row_list::entries(std::size_t from, std::size_t to) const {
 }
 
 byte_view row_list::entry(std::size_t index) const { return entries(index, index + 1); }
-
-byte_view row_list::key(std::size_t index) const {
-  const auto whole = entry(index);
-  return whole.substr(number_bytes, number_at(whole.data()));
-}
 
 byte_view row_list::row(std::size_t index) const {
   const auto whole = entry(index);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 
 namespace headrace::task {
@@ -20,12 +21,18 @@ public:
 
   row_list() = default;
   /// Bytes that `insert` and its kin wrote, or none: an empty list.
-  explicit row_list(byte_view bytes);
+  explicit row_list(byte_view bytes) : bytes_(bytes) {
+    if (!bytes.empty())
+      count_ = number_at(bytes.data() + sizeof(std::int64_t));
+  }
 
   std::size_t size() const { return count_; }
   bool is_empty() const { return count_ == 0; }
   std::int64_t written_ms() const;
-  byte_view key(std::size_t index) const;
+  byte_view key(std::size_t index) const {
+    const auto* begin = first_entry() + begin_of(index);
+    return {begin + sizeof(std::uint32_t), number_at(begin)};
+  }
   byte_view row(std::size_t index) const;
   /// The first entry whose key is not less, or is greater; size() when there is none.
   std::size_t lower_bound(byte_view key) const;
@@ -36,7 +43,7 @@ public:
   /// Lets an entry come to the caches, if it is there.
   void fetch(std::size_t index) const {
     if (index < count_)
-      __builtin_prefetch(entry(index).data());
+      __builtin_prefetch(first_entry() + begin_of(index));
   }
 
   // Each replaces `out`, which must not be what this list lies in.
@@ -50,8 +57,18 @@ public:
   void slice(std::size_t from, std::size_t to, std::int64_t written_ms, byte_string& out) const;
 
 private:
+  static std::uint32_t number_at(const char* from) {
+    std::uint32_t out = 0;
+    std::memcpy(&out, from, sizeof(out));
+    return out;
+  }
+  const char* first_entry() const {
+    return bytes_.data() + header_bytes + count_ * sizeof(std::uint32_t);
+  }
   byte_view entry(std::size_t index) const;
-  std::size_t end_of(std::size_t index) const;
+  std::size_t end_of(std::size_t index) const {
+    return number_at(bytes_.data() + header_bytes + index * sizeof(std::uint32_t));
+  }
   std::size_t begin_of(std::size_t index) const { return index == 0 ? 0 : end_of(index - 1); }
   /// Entries as they lie.
   byte_view entries(std::size_t from, std::size_t to) const;
