@@ -110,7 +110,11 @@ int run_command(int argc, char** argv) {
                       "Task managers to start, where the cluster is in this process")
           ->check(CLI::Range(1, 64));
   run->add_option("-s,--from-savepoint,--fromSavepoint,--from-checkpoint", run_options.restore_from,
-                  "Start from the state in the directory of this savepoint or checkpoint");
+                  "Start from the state in the directory of this savepoint or checkpoint")
+      ->check([](const std::string& given) {
+        return std::string(given.empty() ? "no directory; leave it out to start without state"
+                                         : "");
+      });
   run->add_flag("-n,--allow-non-restored-state,--allowNonRestoredState",
                 run_options.allow_non_restored_state,
                 "Leave out state of operators that the job no longer has");

@@ -138,6 +138,12 @@ bool overwrites(const graph::job_graph& job) {
 
 status apply_settings(const configuration& settings, bool bounded, graph::job_graph& job) {
   const graph::job_graph untouched;
+  constexpr auto recovery = "execution.state-recovery.path";
+  if (settings.is_set(recovery) && settings.get_path(recovery).empty())
+    return error(errc::bad_option_value,
+                 "bad value of option: " + std::string(recovery) +
+                     ", got \"\", allowed is the directory of a savepoint or "
+                     "checkpoint; leave it out to start without state");
   apply_checkpoints(settings, bounded, job.checkpoints);
   if (overwrites(job))
     job.checkpoints.interval_ms = untouched.checkpoints.interval_ms;

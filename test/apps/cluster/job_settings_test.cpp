@@ -94,6 +94,18 @@ TEST_CASE("how long checkpoints stay may be said, and where savepoints go and co
   CHECK(out.checkpoints.allow_non_restored_state);
 }
 
+TEST_CASE("a path of state that is empty does not start a job without state") {
+  graph::job_graph job;
+  configuration settings;
+  REQUIRE(settings.set("execution.state-recovery.path", ""));
+
+  const auto refused = apply_settings(settings, true, job);
+
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().code == errc::bad_option_value);
+  CHECK(refused.error().message.ends_with("leave it out to start without state"));
+}
+
 TEST_CASE("directories that the job itself names become absolute, and must be of this machine") {
   graph::job_graph job;
   job.checkpoints.directory = "own";
