@@ -17,6 +17,8 @@ struct unit {
 };
 
 constexpr std::int64_t kilo = 1024;
+/// What is longer stands for never; times and microseconds can be made of it.
+constexpr std::chrono::milliseconds duration_max = std::chrono::hours(24 * 365 * 100);
 constexpr std::array duration_units{
     unit{"ms", 1},           unit{"milli", 1},         unit{"millis", 1},
     unit{"millisecond", 1},  unit{"milliseconds", 1},  unit{"s", 1'000},
@@ -233,7 +235,8 @@ std::string configuration::get_path(std::string_view key) const {
 
 std::chrono::milliseconds configuration::get_duration(std::string_view key) const {
   const auto text = text_of(*this, declaration_of(key, option_type::duration));
-  return std::chrono::milliseconds(parse_with_unit(text, duration_units).value_or(0));
+  return std::min(std::chrono::milliseconds(parse_with_unit(text, duration_units).value_or(0)),
+                  duration_max);
 }
 
 std::uint64_t configuration::get_memory_size(std::string_view key) const {

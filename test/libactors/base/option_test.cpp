@@ -77,6 +77,7 @@ TEST_CASE("durations and sizes are read with their units") {
   CHECK(duration_of("1 min") == 60'000);
   CHECK(duration_of("2 H") == 7'200'000);
   CHECK(duration_of("1 d") == 86'400'000);
+  CHECK(duration_of("9223372036854775807 ms") == 3'153'600'000'000); // a hundred years
   CHECK(size_of("64mb") == 64ULL << 20U);
   CHECK(size_of("1 g") == 1ULL << 30U);
   CHECK(size_of("16777216") == 16ULL << 20U);
