@@ -2,11 +2,14 @@
 
 #include "test/support/testing_file_system.hpp"
 #include "apps/cluster/memory_settings.hpp"
+#include "libactors/registry/actor_registry.hpp"
 #include "libactors/rpc/node.hpp"
 #include "schema/registration.capnp.h"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 namespace headrace::cluster {
@@ -49,6 +52,34 @@ std::vector<std::uint64_t> memory_of(const configuration& settings, int task_exe
 }
 
 TEST_SUITE_BEGIN("apps/cluster/mini_cluster");
+
+TEST_CASE("a component that fails is a fatal error of its process") {
+  for (const std::string kind :
+       {"dispatcher", "resource_manager", "blob_server", "task_executor"}) {
+    CAPTURE(kind);
+    testing::testing_file_system files;
+    no_code code;
+    error fatal;
+    actors::node_options options;
+    options.on_fatal = [&](const error& cause) { fatal = cause; };
+    const auto node = actors::make_deterministic_node(1, options);
+    mini_cluster_options of_cluster;
+    of_cluster.directory = "/cluster";
+    mini_cluster cluster(*node, files, code, of_cluster);
+    REQUIRE(cluster.start());
+    node->advance(std::chrono::milliseconds(100));
+    const auto living = node->actors().snapshot(node->environment().time.now_us());
+    const auto one = std::find_if(living.begin(), living.end(),
+                                  [&](const auto& each) { return each.kind == kind; });
+    REQUIRE(one != living.end());
+
+    REQUIRE(node->kill({node->environment().node, one->name, 0}));
+    node->advance(std::chrono::milliseconds(100));
+
+    CHECK(fatal.message.find(one->name) != std::string::npos);
+    CHECK(node->shut_down());
+  }
+}
 
 TEST_CASE("task executors have a limit of memory, set or not") {
   const auto half = default_managed_memory_bytes(machine_memory_bytes(), 2);
