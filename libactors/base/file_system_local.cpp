@@ -26,11 +26,11 @@ error system_failure(std::string_view what, const std::string& path, int number)
   return {code, std::string(what) + ": " + path + ", " + std::system_category().message(number)};
 }
 
-/// Of what only looks at what is there.
-error read_failure(std::string_view what, const std::string& path, int number) {
+/// Of a path that is opened, looked at or made.
+error path_failure(std::string_view what, const std::string& path, int number) {
   auto failed = system_failure(what, path, number);
   if (number == EACCES || number == EPERM || number == ELOOP || number == ENXIO ||
-      number == ENAMETOOLONG)
+      number == ENAMETOOLONG || number == EROFS || number == EISDIR)
     failed.code = file_unusable;
   return failed;
 }
@@ -204,7 +204,7 @@ public:
     struct stat about {};
     if (opened.number() < 0 || ::fstat(opened.number(), &about) != 0) {
       const bool leads_nowhere = errno == ELOOP || errno == ENXIO; // links in a circle, a socket
-      return read_failure(leads_nowhere ? "no regular file" : "cannot open", path, errno);
+      return path_failure(leads_nowhere ? "no regular file" : "cannot open", path, errno);
     }
     if (!S_ISREG(about.st_mode)) {
       return error(file_unusable, "no regular file: " + path);
@@ -216,7 +216,7 @@ public:
   result<std::unique_ptr<writable_file>> create(const std::string& path) override {
     descriptor opened(open_retrying(path, O_WRONLY | O_CREAT | O_TRUNC));
     if (opened.number() < 0) {
-      return system_failure("cannot create", path, errno);
+      return path_failure("cannot create", path, errno);
     }
     return std::unique_ptr<writable_file>(
         std::make_unique<local_writable>(path, std::move(opened)));
@@ -288,10 +288,10 @@ public:
     struct stat about {};
     if (::stat(path.c_str(), &about) == 0) {
       return S_ISDIR(about.st_mode) ? status()
-                                    : system_failure("cannot create directory", path, ENOTDIR);
+                                    : path_failure("cannot create directory", path, ENOTDIR);
     }
     if (errno != ENOENT) {
-      return system_failure("cannot create directory", path, errno);
+      return path_failure("cannot create directory", path, errno);
     }
     auto trimmed = path;
     while (trimmed.size() > 1 && trimmed.back() == '/') {
@@ -302,7 +302,7 @@ public:
       HEADRACE_CHECK(create_directories(parent));
     }
     if (::mkdir(trimmed.c_str(), 0777) != 0 && errno != EEXIST) {
-      return system_failure("cannot create directory", path, errno);
+      return path_failure("cannot create directory", path, errno);
     }
     return sync_directory(parent);
   }
@@ -310,7 +310,7 @@ public:
   result<file_info> stat(const std::string& path) override {
     struct stat about {};
     if (::stat(path.c_str(), &about) != 0) {
-      return read_failure("cannot stat", path, errno);
+      return path_failure("cannot stat", path, errno);
     }
     return to_info(path, about);
   }
@@ -325,7 +325,7 @@ public:
       if (::stat(path.c_str(), &about) == 0) {
         entries.push_back(to_info(path, about));
       } else if (errno != ENOENT) {
-        return read_failure("cannot stat", path, errno);
+        return path_failure("cannot stat", path, errno);
       } else if (::lstat(path.c_str(), &about) == 0) { // else it was removed meanwhile
         entries.push_back({.path = path, .is_regular = false});
       }
@@ -342,7 +342,7 @@ private:
       if (number == ENOTDIR && ::stat(directory.c_str(), &about) == 0) {
         return error(errc::storage_failed, "cannot list: " + directory + " is no directory");
       }
-      return read_failure("cannot list", directory, number);
+      return path_failure("cannot list", directory, number);
     }
     std::vector<std::string> names;
     errno = 0;

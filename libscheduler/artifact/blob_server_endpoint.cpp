@@ -1,5 +1,6 @@
 #include "libscheduler/artifact/blob_server_endpoint.hpp"
 
+#include "libactors/base/file_failure.hpp"
 #include "libactors/base/path.hpp"
 
 #include <algorithm>
@@ -28,7 +29,8 @@ std::string temporary(const std::string& path) { return path + std::string(tempo
 byte_view part_of(capnp::Data::Reader data) { return {data.asChars().begin(), data.size()}; }
 
 bool is_of_storage(const error& failure) {
-  return failure.code == errc::storage_full || failure.code == errc::storage_failed;
+  return failure.code == errc::storage_full || failure.code == errc::storage_failed ||
+         failure.code == file_unusable;
 }
 
 error not_found(const std::string& digest) {

@@ -4,7 +4,9 @@
 #include "libgraph/job_graph/job_graph_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 namespace headrace::scheduler {
@@ -99,6 +101,22 @@ void dispatcher_endpoint::on_client_ask(
       });
 }
 
+namespace {
+
+/// Why stored jobs were not all read, where that may be otherwise in a moment.
+template <class Jobs>
+std::optional<error> passing_failure(const result<Jobs>& jobs, const std::vector<error>& refused) {
+  const auto may_pass = [](const error& cause) {
+    return cause.code == errc::storage_failed || cause.code == errc::storage_full;
+  };
+  if (!jobs && may_pass(jobs.error()))
+    return jobs.error();
+  const auto one = std::find_if(refused.begin(), refused.end(), may_pass);
+  return one == refused.end() ? std::nullopt : std::optional(*one);
+}
+
+} // namespace
+
 void dispatcher_endpoint::on_start() { recover(); }
 
 void dispatcher_endpoint::recover() {
@@ -119,6 +137,14 @@ void dispatcher_endpoint::recover() {
         return {};
       },
       [this, read](const status&) {
+        if (const auto cause = passing_failure(read->jobs, read->refused);
+            cause && ++recoveries_ < settings_.recoveries_max) {
+          log().warn("stored jobs cannot be read, and are read again",
+                     {{"after_ms", std::to_string(settings_.recovery_pause.count())},
+                      {"cause", to_string(*cause)}});
+          after(settings_.recovery_pause, [this] { recover(); });
+          return;
+        }
         for (const error& refused : read->refused)
           log().error("stored job refused", {{"cause", to_string(refused)}});
         if (!read->jobs) {

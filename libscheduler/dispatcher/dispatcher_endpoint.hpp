@@ -29,6 +29,8 @@ struct dispatcher_settings {
   std::size_t ended_jobs_max = 100;     ///< whose results are kept
   std::size_t waiting_clients_max = 64; ///< that wait for the result of one job
   std::size_t early_asks_max = 1'024;   ///< that wait until stored jobs are known
+  int recoveries_max = 30;              ///< that stored jobs are read where storage fails
+  std::chrono::milliseconds recovery_pause{1'000}; ///< before they are read again
 };
 
 /// Takes jobs in, stores them, runs a job master for each, and answers clients about them. A job
@@ -112,6 +114,7 @@ private:
     message<schema::JobEnded> how;
     bool is_stored = false;
   };
+  int recoveries_ = 0;
   std::set<job_id> refused_;            // have ended, and stay stored
   std::map<job_id, ending_job> ending_; // their masters clean up
   std::map<job_id, std::pair<actors::address, fencing_token>> lingering_; // ended, rows to fetch

@@ -265,13 +265,35 @@ void job_master_endpoint::carry_out(const release_slots& what) {
 
 void job_master_endpoint::carry_out(const restore_tasks& what) {
   fail_ending(what.is_whole_job);
-  restores_[what.epoch] = {what.tasks, what.is_whole_job};
+  restores_[what.epoch] = {what.tasks, what.is_whole_job, what.is_first_start};
   post(checkpoints_, restore_requested{what.epoch, what.is_first_start});
+}
+
+/// Where storage did not let the newest checkpoint of a recovered job be read, which may pass: to
+/// give the job up for that would leave it to somebody to see it.
+bool job_master_endpoint::restores_again(const restore_done& done) {
+  if (*done.outcome || generation_ == 0 || restored_ != nullptr)
+    return false;
+  const error& why = done.outcome->error();
+  const bool may_pass = why.has(errc::storage_failed) && !why.has(errc::file_not_found) &&
+                        !why.has(errc::corrupt_snapshot);
+  if (!may_pass || ++recoveries_ >= services_->recoveries_max)
+    return false;
+  log().warn(
+      "checkpoint cannot be read, and is read again",
+      {{"after_ms", std::to_string(services_->recovery_retry.count())}, {"cause", to_string(why)}});
+  after(services_->recovery_retry, [this, epoch = done.epoch] {
+    if (const auto waiting = restores_.find(epoch); waiting != restores_.end())
+      post(checkpoints_, restore_requested{epoch, waiting->second.is_first_start});
+  });
+  return true;
 }
 
 void job_master_endpoint::restored(const restore_done& done) {
   const auto found = restores_.find(done.epoch);
   if (found == restores_.end())
+    return;
+  if (restores_again(done))
     return;
   const waiting_restore restore = std::move(found->second);
   restores_.erase(found);

@@ -52,6 +52,7 @@ private:
   struct waiting_restore {
     std::vector<task_index> tasks;
     bool is_whole_job = false;
+    bool is_first_start = false;
   };
   /// Somebody waits for a savepoint.
   struct savepoint_wait {
@@ -80,6 +81,7 @@ private:
   void carry_out(const task_changed& what);
   void carry_out(const job_changed& what);
   void restored(const restore_done& done);
+  bool restores_again(const restore_done& done);
   void reset_coordinators(const waiting_restore& restore);
   void tell_cancel(task_index task);
   void cancel_again();
@@ -175,6 +177,7 @@ private:
   std::uint64_t savepoint_number_ = 0;
   std::vector<actors::reply_to<schema::Acknowledge>> suspenders_;
   bool is_over_ = false;
+  int recoveries_ = 0;
   bool stays_stored_ = false; // it could not go on from where the last job manager left it
   std::optional<std::int64_t> leaves_at_us_;
 };

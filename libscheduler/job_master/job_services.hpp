@@ -40,6 +40,10 @@ struct job_services {
   std::chrono::milliseconds registration_timeout{300'000};
   std::chrono::milliseconds registration_retry{200};
   std::chrono::milliseconds cancel_retry{5'000};
+  /// How often, and after which pauses, a job that a former job manager ran asks for its newest
+  /// checkpoint where storage fails, before it is refused.
+  int recoveries_max = 30;
+  std::chrono::milliseconds recovery_retry{1'000};
   std::chrono::milliseconds slot_idle_timeout{10'000};
   /// How long rows of an ended job wait to be fetched.
   std::chrono::milliseconds collect_linger{300'000};

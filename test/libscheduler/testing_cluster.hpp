@@ -58,11 +58,12 @@ public:
   }
 
   void start_dispatcher() {
-    dispatcher = spawn(
-        std::make_unique<scheduler::dispatcher_endpoint>(
-            scheduler::dispatcher_settings{},
-            std::shared_ptr(scheduler::make_file_job_store(*files, directory_ / "jobs")), services),
-        "dispatcher");
+    start_dispatcher(scheduler::make_file_job_store(*files, directory_ / "jobs"));
+  }
+  void start_dispatcher(std::shared_ptr<scheduler::job_store> store) {
+    dispatcher = spawn(std::make_unique<scheduler::dispatcher_endpoint>(
+                           scheduler::dispatcher_settings{}, std::move(store), services),
+                       "dispatcher");
   }
   executor& add_executor(int slots) {
     executor added;

@@ -4,6 +4,7 @@
 #include "libtask/format/scalar_text.hpp"
 #include "libgraph/data/stream_element.hpp"
 #include "libactors/base/assert.hpp"
+#include "libactors/base/file_failure.hpp"
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
@@ -36,9 +37,10 @@ status check_names(std::string_view partition) {
   return {};
 }
 
-/// Of a job's first start, before a row is written: the path is wrong, and will be after a restart.
+/// Of a job's first start, before a row is written: a path that is wrong will be so after a
+/// restart. A disk or a server that does not answer now may answer then.
 error start_error(const std::string& path, error cause, bool is_fresh) {
-  if (is_fresh && !cause.has(errc::storage_full))
+  if (is_fresh && (cause.has(file_unusable) || cause.has(errc::file_not_found)))
     return {errc::bad_option_value,
             "bad value of option 'path' of sink 'file': output cannot be made there: " + path,
             std::move(cause)};

@@ -48,6 +48,35 @@ void lose(testing_cluster& cluster) {
   cluster.node->run(100'000);
 }
 
+/// Fails to read jobs some times, as where a disk or a server does not answer for a while.
+class slow_to_wake_store final : public job_store {
+public:
+  slow_to_wake_store(std::unique_ptr<job_store> under, int failures, bool lists)
+      : under_(std::move(under)), failures_(failures), lists_(lists) {}
+  status put(const graph::job_graph& job) override { return under_->put(job); }
+  status remove(const job_id& job) override { return under_->remove(job); }
+  result<std::vector<stored_job>> load(std::vector<error>& refused) override {
+    if (failures_-- <= 0)
+      return under_->load(refused);
+    const error cause(errc::storage_failed, "input/output error");
+    if (!lists_)
+      return cause;
+    refused.push_back(cause);
+    return std::vector<stored_job>();
+  }
+  status put_ended(const job_id& job, const message<schema::JobEnded>& how) override {
+    return under_->put_ended(job, how);
+  }
+  result<std::vector<message<schema::JobEnded>>> load_ended(std::vector<error>& refused) override {
+    return under_->load_ended(refused);
+  }
+
+private:
+  std::unique_ptr<job_store> under_;
+  int failures_;
+  bool lists_;
+};
+
 const savepoint_wish stopping{{}, false, graph::savepoint_stop::suspend};
 
 } // namespace
@@ -313,6 +342,25 @@ TEST_CASE("a job that has ended does not begin anew, whenever its dispatcher is 
   }
   CHECK(runs_on > 0);
   CHECK(has_ended > 0);
+}
+
+TEST_CASE("stored jobs that cannot be read in a moment are read again") {
+  for (const bool lists : {true, false}) {
+    CAPTURE(lists);
+    testing_cluster cluster;
+    cluster.add_executor(2);
+    const auto job = cluster.client->submit(source_to_sink(2, 4).job());
+    REQUIRE(cluster.run_until_running(4));
+    cluster.node->kill(cluster.dispatcher);
+    cluster.node->run(100'000);
+
+    cluster.start_dispatcher(std::make_shared<slow_to_wake_store>(
+        make_file_job_store(*cluster.files, cluster.directory() / "jobs"), 5, lists));
+    cluster.client =
+        std::make_unique<job_client>(*cluster.node, cluster.dispatcher, cluster.blob_server);
+
+    CHECK(cluster.wait_for(*job, "running"));
+  }
 }
 
 TEST_CASE("a job whose newest checkpoint is away is refused, and runs on once that is back") {

@@ -4,6 +4,7 @@
 #include "libtask/connector/file/file_writer.hpp"
 #include "libtask/connector/registration.hpp"
 #include "libgraph/data/batch_builder.hpp"
+#include "libactors/base/file_failure.hpp"
 #include "libactors/base/random.hpp"
 
 #include <doctest/doctest.h>
@@ -416,26 +417,31 @@ TEST_CASE("a directory that cannot be made is an error that names it") {
   CHECK(writer.error().code == errc::output_failed);
 }
 
-TEST_CASE("output that cannot be made at a job's first start is a wrong path") {
+TEST_CASE("a path that cannot be used at a job's first start is a wrong one, a fault may pass") {
   testing_file_system files;
   const manual_clock clock;
-  for (const std::string refused : {"create_directories", "create"}) {
-    CAPTURE(refused);
-    files.intercept([&](const std::string& call, const std::string& path) -> std::optional<error> {
-      if (call != refused)
-        return std::nullopt;
-      return error(errc::storage_failed, "not allowed: " + path);
-    });
-    graph::writer_context context{0, 1, 0, "sink", files, clock, {}, {}, {}, true};
-    const auto first = make_sink()->create_writer(context, {});
-    REQUIRE_FALSE(first);
-    CHECK(first.error().code == errc::bad_option_value);
-    CHECK(first.error().message.find("/out") != std::string::npos);
+  for (const std::string refused : {"create_directories", "list", "create"})
+    for (const auto code : {file_unusable, errc::storage_failed, errc::storage_full}) {
+      CAPTURE(refused);
+      CAPTURE(name_of(code));
+      files.intercept(
+          [&](const std::string& call, const std::string& path) -> std::optional<error> {
+            if (call != refused)
+              return std::nullopt;
+            return error(code, "not now: " + path);
+          });
+      graph::writer_context context{0, 1, 0, "sink", files, clock, {}, {}, {}, true};
+      const auto first = make_sink()->create_writer(context, {});
+      REQUIRE_FALSE(first);
+      CHECK(first.error().code == (code == file_unusable          ? errc::bad_option_value
+                                   : code == errc::storage_failed ? errc::output_failed
+                                                                  : code));
+      CHECK(first.error().message.find("/out") != std::string::npos);
 
-    context.is_fresh = false;
-    const auto later = make_sink()->create_writer(context, {});
-    CHECK((later.has_value() || later.error().code == errc::output_failed));
-  }
+      context.is_fresh = false;
+      const auto later = make_sink()->create_writer(context, {});
+      CHECK((later.has_value() || later.error().code != errc::bad_option_value));
+    }
 }
 } // TEST_SUITE("task/connector/file sink")
 
