@@ -1,0 +1,131 @@
+#include "test/simulation/history.hpp"
+#include "libactors/base/clock.hpp"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+// Runs histories of a simulated cluster, one a seed.
+//
+//   headrace-sim [--seeds N] [--first K] [--faults F] [--replay] [--log] [--tell]
+//
+// A seed that fails is printed with what befell it, and run again with fewer faults, for the
+// shortest history that fails. --replay runs each seed twice and compares what happened. --faults:
+// the first F faults of a seed only. --tell: a line a seed. --log: the log of the cluster.
+
+namespace headrace::simulation {
+namespace {
+
+struct wishes {
+  std::uint64_t seeds = 100;
+  std::uint64_t first = 1;
+  int faults = -1;
+  bool replays = false;
+  bool tells = false;
+  bool logs = false;
+};
+
+void print(std::uint64_t seed, const history& what) {
+  std::printf("seed %llu: %s\n  %s\n", static_cast<unsigned long long>(seed), what.failure.c_str(),
+              what.shape.c_str());
+  for (const auto& each : what.faults)
+    std::printf("  %s\n", each.c_str());
+  std::printf("  at %lld ms, trace %016llx\n", static_cast<long long>(what.virtual_ms),
+              static_cast<unsigned long long>(what.trace));
+}
+
+/// The history with the fewest faults that fails.
+void shrink(std::uint64_t seed, const history& failed, history_options options) {
+  for (int faults = 0; faults < static_cast<int>(failed.faults.size()); ++faults) {
+    options.faults_max = faults;
+    const auto shorter = run_history(seed, options);
+    if (shorter.failure.empty())
+      continue;
+    std::printf("  fails with the first %d as well (--faults %d): %s\n", faults, faults,
+                shorter.failure.c_str());
+    return;
+  }
+}
+
+int run(const wishes& wanted) {
+  history_options options;
+  options.faults_max = wanted.faults;
+  if (wanted.logs)
+    options.log = logger::to("", log_level::debug);
+  const system_clock time;
+  const auto began_us = time.now_us();
+  std::uint64_t failures = 0;
+  std::uint64_t faults = 0;
+  std::uint64_t restored = 0;
+  double virtual_hours = 0;
+  for (auto seed = wanted.first; seed < wanted.first + wanted.seeds; ++seed) {
+    auto got = run_history(seed, options);
+    faults += got.faults.size();
+    restored += static_cast<std::uint64_t>(got.restored);
+    virtual_hours += static_cast<double>(got.virtual_ms) / 3'600'000;
+    if (wanted.replays && got.failure.empty())
+      if (const auto again = run_history(seed, options); again.trace != got.trace)
+        got.failure = "the same seed gives another history";
+    if (wanted.tells)
+      print(seed, got);
+    if (got.failure.empty())
+      continue;
+    ++failures;
+    if (!wanted.tells)
+      print(seed, got);
+    shrink(seed, got, options);
+    std::fflush(stdout);
+  }
+  const auto took_s = static_cast<double>(time.now_us() - began_us) / 1e6;
+  std::printf(
+      "%llu seeds from %llu, %llu failed; %llu faults, %llu restarts from a checkpoint; %.2f "
+      "simulated hours in %.1f s, %.2f a minute\n",
+      static_cast<unsigned long long>(wanted.seeds), static_cast<unsigned long long>(wanted.first),
+      static_cast<unsigned long long>(failures), static_cast<unsigned long long>(faults),
+      static_cast<unsigned long long>(restored), virtual_hours, took_s,
+      virtual_hours * 60 / took_s);
+  return failures == 0 ? 0 : 1;
+}
+
+} // namespace
+} // namespace headrace::simulation
+
+int main(int argc, char** argv) {
+  headrace::simulation::wishes wanted;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto number = [&]() -> std::uint64_t {
+      std::uint64_t value = 0;
+      if (++i < argc) {
+        const std::string_view text = argv[i];
+        const auto end = text.data() + text.size();
+        if (std::from_chars(text.data(), end, value) == std::from_chars_result{end, {}})
+          return value;
+      }
+      std::fprintf(stderr, "headrace-sim: %s wants a number\n", word.c_str());
+      std::exit(2);
+    };
+    if (word == "--seeds")
+      wanted.seeds = number();
+    else if (word == "--first")
+      wanted.first = number();
+    else if (word == "--faults")
+      wanted.faults = static_cast<int>(number());
+    else if (word == "--replay")
+      wanted.replays = true;
+    else if (word == "--tell")
+      wanted.tells = true;
+    else if (word == "--log")
+      wanted.logs = true;
+    else {
+      std::fprintf(stderr,
+                   "headrace-sim: unknown word %s; usage: headrace-sim [--seeds N] [--first K] "
+                   "[--faults F] [--replay] [--tell] [--log]\n",
+                   word.c_str());
+      return 2;
+    }
+  }
+  return headrace::simulation::run(wanted);
+}

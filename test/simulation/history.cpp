@@ -1,0 +1,369 @@
+#include "test/simulation/history.hpp"
+
+#include "test/integration/testing_job.hpp"
+#include "test/simulation/simulated_cluster.hpp"
+#include "test/support/scratch_directory.hpp"
+#include "test/support/windowed_job.hpp"
+#include "apps/cluster/mini_cluster.hpp"
+#include "libgraph/api/job_object.hpp"
+#include "libactors/base/text.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace headrace::simulation {
+namespace {
+
+/// Within so much virtual time behind the last fault a job must have ended.
+constexpr std::int64_t progress_ms_max = 300'000;
+constexpr std::int64_t rest_ms = 5'000; ///< in which everything of an ended job goes
+constexpr std::int64_t look_every_ms = 20;
+
+/// What is run.
+struct plan {
+  cluster_shape cluster;
+  int files = 2;
+  int rows = 200; ///< of each file
+  int parallelism = 2;
+  bool deals_splits = false; ///< instead of windows and timers
+  bool unaligned = false;
+  bool at_least_once = false;
+  bool on_rocksdb = false;
+  int faults = 3;
+};
+
+plan draw_plan(random_source& random) {
+  const auto between = [&](std::uint64_t least, std::uint64_t most) {
+    return static_cast<int>(least + random.below(most - least + 1));
+  };
+  const auto is = [&](std::uint64_t one_in) { return random.below(one_in) == 0; };
+  plan out;
+  out.cluster.task_managers = between(2, 4);
+  out.cluster.slots = between(1, 2);
+  out.cluster.latency_us_max = is(3) ? 20'000 : is(2) ? 2'000 : 100;
+  out.parallelism = between(1, static_cast<std::uint64_t>(out.cluster.task_managers - 1) *
+                                   static_cast<std::uint64_t>(out.cluster.slots));
+  out.files = between(1, 4);
+  out.rows = between(50, 600);
+  out.deals_splits = is(4);
+  out.unaligned = is(2);
+  out.at_least_once = !out.unaligned && is(6);
+  out.on_rocksdb = is(8);
+  out.faults = between(0, 8);
+  return out;
+}
+
+std::string words_of(const plan& what) {
+  return std::to_string(what.cluster.task_managers) + " task managers of " +
+         std::to_string(what.cluster.slots) + " slots, latency up to " +
+         std::to_string(what.cluster.latency_us_max) + " us, " +
+         (what.deals_splits ? "splits" : "windows") + " of " + std::to_string(what.files) +
+         " files of " + std::to_string(what.rows) + " rows at parallelism " +
+         std::to_string(what.parallelism) + (what.unaligned ? ", unaligned" : "") +
+         (what.at_least_once ? ", at least once" : "") + (what.on_rocksdb ? ", rocksdb" : "");
+}
+
+result<api::built_job> describe(const plan& what) {
+  graph::connector_registry connectors;
+  cluster::register_all_connectors(connectors, {});
+  api::environment env({}, {&connectors, {}});
+  env.set_job_name("simulated");
+  env.enable_checkpointing(std::chrono::milliseconds(100),
+                           what.at_least_once ? graph::barrier_alignment::at_least_once
+                                              : graph::barrier_alignment::exactly_once);
+  if (what.unaligned)
+    env.enable_unaligned_checkpoints(std::chrono::milliseconds(0));
+  if (what.on_rocksdb)
+    env.set_state_backend("rocksdb");
+  env.set_restart_strategy(api::restart::fixed_delay(1'000'000, std::chrono::milliseconds(10)));
+  if (what.deals_splits) {
+    env.from_source(api::file_source::csv<testing::click>("/input")
+                        .option("source.split-size", "100 b")
+                        .option("rows-per-second", "500"))
+        .map([](const testing::click& in) { return in; })
+        .sink_to(api::file_sink::csv("/output"));
+  } else {
+    testing::find_in(testing::read_clicks(env, "/input", "500"))
+        .sink_to(api::file_sink::csv("/output"));
+  }
+  return api::build_job(env, what.parallelism);
+}
+
+/// Lets things happen to a cluster.
+class misfortune {
+public:
+  misfortune(simulated_cluster& cluster, random_source& random, std::vector<std::string>& told)
+      : cluster_(cluster), random_(random), told_(told) {}
+
+  void strike() {
+    switch (random_.below(10)) {
+    case 0:
+    case 1:
+      return kill(any_task_manager(), false);
+    case 2:
+      return kill(any_task_manager(), true);
+    case 3:
+      return kill(simulated_cluster::job_manager_host, random_.below(2) == 0);
+    case 4: {
+      const auto who = any_host();
+      const auto ms = some_ms(3'000);
+      cluster_.pause(who, ms);
+      return tell("pauses " + who + " for " + std::to_string(ms));
+    }
+    case 5:
+    case 6:
+      return cut();
+    case 7: {
+      const auto [one, other] = any_pair();
+      cluster_.network().reset(one, other);
+      return tell("resets " + one + " " + other);
+    }
+    case 8:
+      return fail_store();
+    default: {
+      // Not the job master: the job of one that ends by itself fails, which is meant so.
+      static constexpr const char* kinds[] = {"subtask",    "subtask",          "task_executor",
+                                              "dispatcher", "resource_manager", "blob_server"};
+      const auto* kind = kinds[random_.below(std::size(kinds))];
+      const auto who = cluster_.kill_actor(kind);
+      return tell("ends " + who.value_or(std::string("no ") + kind));
+    }
+    }
+  }
+  /// What lasts for a while ends when it is time.
+  void relieve() {
+    const auto now = cluster_.now_ms();
+    if (std::exchange(mend_at_ms_, mend_at_ms_ > now ? mend_at_ms_ : 0) != mend_at_ms_)
+      cluster_.network().mend();
+    if (std::exchange(store_at_ms_, store_at_ms_ > now ? store_at_ms_ : 0) != store_at_ms_)
+      cluster_.files().intercept({});
+  }
+  std::int64_t last_ms() const { return last_ms_; }
+
+private:
+  std::int64_t some_ms(std::uint64_t most) {
+    // As often short as long.
+    const auto scale = most >> random_.below(7);
+    return 1 + static_cast<std::int64_t>(random_.below(std::max<std::uint64_t>(scale, 2)));
+  }
+  std::string any_host() {
+    const auto all = cluster_.hosts();
+    return all[static_cast<std::size_t>(random_.below(all.size()))];
+  }
+  std::string any_task_manager() {
+    auto all = cluster_.hosts();
+    std::erase(all, simulated_cluster::job_manager_host);
+    return all[static_cast<std::size_t>(random_.below(all.size()))];
+  }
+  std::pair<std::string, std::string> any_pair() {
+    const auto one = any_host();
+    auto others = cluster_.hosts();
+    std::erase(others, one);
+    return {one, others[static_cast<std::size_t>(random_.below(others.size()))]};
+  }
+  void tell(std::string what) {
+    last_ms_ = std::max(last_ms_, cluster_.now_ms());
+    told_.push_back(std::to_string(cluster_.now_ms()) + " ms " + std::move(what));
+  }
+  void lasts_until(std::int64_t ms) { last_ms_ = std::max(last_ms_, ms); }
+
+  void kill(const std::string& host, bool is_silent) {
+    const auto ms = some_ms(4'000);
+    cluster_.kill(host, ms, is_silent);
+    tell(std::string(is_silent ? "powers off " : "kills ") + host + " for " + std::to_string(ms));
+    lasts_until(cluster_.now_ms() + ms);
+  }
+  void cut() {
+    const auto [one, other] = any_pair();
+    const auto ms = some_ms(4'000);
+    const bool both = random_.below(2) == 0;
+    cluster_.network().cut(one, other);
+    if (both)
+      cluster_.network().cut(other, one);
+    mend_at_ms_ = std::max(mend_at_ms_, cluster_.now_ms() + ms);
+    tell("cuts " + one + (both ? " and " : " to ") + other + " for " + std::to_string(ms));
+    lasts_until(mend_at_ms_);
+  }
+  /// Some calls of the store fail for a while.
+  void fail_store() {
+    const auto ms = some_ms(1'000);
+    const auto one_in = 1 + random_.below(10);
+    auto dice = std::shared_ptr<random_source>(make_seeded_random(random_.next()));
+    cluster_.files().intercept(
+        [dice, one_in](const std::string&, const std::string& path) -> std::optional<error> {
+          if (path.starts_with("/input") || dice->below(one_in) != 0)
+            return std::nullopt;
+          return error(errc::storage_failed, "simulated failure of " + path);
+        });
+    store_at_ms_ = std::max(store_at_ms_, cluster_.now_ms() + ms);
+    tell("fails one in " + std::to_string(one_in) + " calls of the store for " +
+         std::to_string(ms));
+    lasts_until(store_at_ms_);
+  }
+
+  simulated_cluster& cluster_;
+  random_source& random_;
+  std::vector<std::string>& told_;
+  std::int64_t mend_at_ms_ = 0;
+  std::int64_t store_at_ms_ = 0;
+  std::int64_t last_ms_ = 0;
+};
+
+std::multiset<std::string> committed_rows(testing::testing_file_system& files) {
+  std::multiset<std::string> out;
+  for (const auto& path : files.paths()) {
+    if (!path.starts_with("/output/") || path.find("/part-") == path.npos)
+      continue;
+    for (const auto line : split_text(files.at(path), '\n'))
+      if (!line.empty())
+        out.emplace(line);
+  }
+  return out;
+}
+
+/// In words, how `got` differs; empty: not.
+std::string difference(const std::multiset<std::string>& got,
+                       const std::multiset<std::string>& expected, bool may_repeat) {
+  std::vector<std::string> missing;
+  std::vector<std::string> surplus;
+  std::set_difference(expected.begin(), expected.end(), got.begin(), got.end(),
+                      std::back_inserter(missing));
+  if (!may_repeat)
+    std::set_difference(got.begin(), got.end(), expected.begin(), expected.end(),
+                        std::back_inserter(surplus));
+  if (missing.empty() && surplus.empty())
+    return {};
+  std::string out = std::to_string(missing.size()) + " rows are missing, " +
+                    std::to_string(surplus.size()) + " too many";
+  if (!missing.empty())
+    out += "; missing " + missing.front();
+  if (!surplus.empty())
+    out += "; too many " + surplus.front();
+  return out;
+}
+
+/// Of rows "kind,key,second,number" that may have been counted more than once: in words, where less
+/// was counted than there was; empty: nowhere.
+std::string shortfall(const std::multiset<std::string>& got,
+                      const std::multiset<std::string>& expected) {
+  const auto split = [](const std::string& row) {
+    const auto comma = row.rfind(',');
+    return std::pair(row.substr(0, comma), std::stoll(row.substr(comma + 1)));
+  };
+  std::map<std::string, long long> most;
+  for (const auto& row : got) {
+    const auto [what, number] = split(row);
+    most[what] = std::max(most[what], number);
+  }
+  for (const auto& row : expected) {
+    const auto [what, number] = split(row);
+    if (most[what] < number)
+      return row + " is missing: " + std::to_string(most[what]) + " was counted";
+  }
+  return {};
+}
+
+/// What must not be left of a job that has ended, by the kind of its actors.
+constexpr const char* kinds_of_jobs[] = {"subtask", "job_master", "slot_pool",
+                                         "checkpoint_coordinator", "source_coordinator"};
+
+std::string leftovers(simulated_cluster& cluster) {
+  for (const auto* kind : kinds_of_jobs)
+    if (const auto left = cluster.actors_of(kind); left > 0)
+      return std::to_string(left) + " actors are left of kind " + kind;
+  return {};
+}
+
+} // namespace
+
+history run_history(std::uint64_t seed, const history_options& options) {
+  history out;
+  const auto dice = make_seeded_random(seed);
+  auto what = draw_plan(*dice);
+  out.shape = words_of(what);
+  std::optional<testing::scratch_directory> scratch;
+  if (what.on_rocksdb) {
+    scratch.emplace();
+    what.cluster.state_directory = scratch->path();
+  }
+  simulated_cluster cluster(dice->next(), what.cluster, options.log);
+
+  const auto input = testing::make_windowed_input(what.files, what.rows);
+  for (std::size_t i = 0; i < input.files.size(); ++i)
+    cluster.files().put("/input/events-" + std::to_string(i) + ".csv", input.files[i]);
+  auto job = describe(what);
+  if (!job) {
+    out.failure = to_string(job.error());
+    return out;
+  }
+  cluster.loader().add(job->graph.hash, job->code);
+  job->graph.id = cluster.random().next_id<job_id>();
+  misfortune fate(cluster, *dice, out.faults);
+
+  const auto run = [&] {
+    if (const auto started = cluster.start(); !started)
+      return to_string(started.error());
+    bool is_submitted = false;
+    std::int64_t next_fault_ms = static_cast<std::int64_t>(dice->below(1'000));
+    int left = options.faults_max < 0 ? what.faults : std::min(what.faults, options.faults_max);
+    std::set<checkpoint_id> restored;
+    for (;;) {
+      cluster.run_ms();
+      fate.relieve();
+      const auto now = cluster.now_ms();
+      if (is_submitted && left > 0 && now >= next_fault_ms) {
+        --left;
+        fate.strike();
+        // Some come at once, so that they meet a job that is just being restarted.
+        next_fault_ms =
+            now + (dice->below(3) == 0 ? 0 : static_cast<std::int64_t>(dice->below(1'000)));
+      }
+      if (now % look_every_ms == 0) {
+        if (auto* client = cluster.client()) {
+          if (!is_submitted) {
+            const auto submitted = client->submit(job->graph);
+            is_submitted = submitted || submitted.error().code == errc::duplicate_job;
+          } else if (const auto status = client->status(job->graph.id)) {
+            if (status->restored_checkpoint > 0)
+              restored.insert(status->restored_checkpoint);
+            out.restored = static_cast<int>(restored.size());
+            if (scheduler::is_terminal(status->state)) {
+              if (status->state == scheduler::job_state::finished)
+                return std::string();
+              return std::string(scheduler::name_of(status->state)) + ": " +
+                     to_string(status->failure);
+            }
+          }
+        }
+      }
+      if (now > fate.last_ms() + progress_ms_max)
+        return std::string("the job has not ended ") + std::to_string(progress_ms_max / 1000) +
+               " s behind the last fault";
+    }
+  };
+  out.failure = run();
+  if (out.failure.empty()) {
+    for (int i = 0; i < rest_ms; ++i) {
+      cluster.run_ms();
+      fate.relieve();
+    }
+    const auto got = committed_rows(cluster.files());
+    const auto expected =
+        what.deals_splits ? testing::input_rows(input) : testing::expected_rows(input);
+    out.failure = what.at_least_once && !what.deals_splits
+                      ? shortfall(got, expected)
+                      : difference(got, expected, what.at_least_once);
+    if (out.failure.empty())
+      out.failure = leftovers(cluster);
+  }
+  out.virtual_ms = cluster.now_ms();
+  out.steps = cluster.steps();
+  out.trace = cluster.trace();
+  return out;
+}
+
+} // namespace headrace::simulation
