@@ -1,6 +1,7 @@
 #include "test/integration/testing_job.hpp"
 
 #include "test/integration/testing_processes.hpp"
+#include "test/integration/testing_stop.hpp"
 #include "test/support/scratch_directory.hpp"
 #include "test/support/seed.hpp"
 #include "test/support/testing_file_system.hpp"
@@ -34,7 +35,6 @@ namespace {
 constexpr std::int64_t second = 1000;
 constexpr std::uint64_t steps_max = 20'000'000;
 constexpr int steps_a_timer = 25;
-constexpr std::string_view savepoints_directory = "/savepoints";
 constexpr const char* split_size = "100 b"; // some rows
 constexpr std::uint64_t two_days_ms = 2 * 24 * 3'600'000ULL;
 
@@ -127,41 +127,6 @@ public:
 
 private:
   std::shared_ptr<const graph::job_code> code_;
-};
-
-/// Stops a job with a savepoint: again, until that has succeeded.
-class stopper {
-public:
-  stopper(scheduler::job_client& client, const job_id& job, random_source& random,
-          const run_options& options)
-      : client_(client), job_(job), random_(random) {
-    wish_.target_directory = savepoints_directory;
-    wish_.is_native = options.is_native;
-    wish_.stop = options.drains ? graph::savepoint_stop::drain : graph::savepoint_stop::suspend;
-  }
-  /// @returns the savepoint's path, once the job has ended with it
-  std::optional<std::string> look() {
-    if (trigger_) {
-      const auto known = client_.savepoint_status(job_, *trigger_);
-      if (known && !*known)
-        return std::nullopt;
-      trigger_.reset();
-      if (known)
-        return (**known).path;
-    }
-    const auto trigger = random_.next_id<savepoint_trigger_id>();
-    if (client_.trigger_savepoint(job_, trigger, wish_))
-      trigger_ = trigger;
-    return std::nullopt;
-  }
-  bool is_waiting() const { return trigger_.has_value(); }
-
-private:
-  scheduler::job_client& client_;
-  job_id job_;
-  random_source& random_;
-  scheduler::savepoint_wish wish_;
-  std::optional<savepoint_trigger_id> trigger_;
 };
 
 /// Whether a file is a local copy of state.
@@ -490,7 +455,7 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
   std::set<std::int64_t> restored;
   std::map<checkpoint_id, std::uint64_t> stored_in_flight;
   std::uint64_t next_disturbance = 0;
-  std::optional<stopper> stop;
+  std::optional<testing_stop> stop;
   const auto stop_after = static_cast<checkpoint_id>(2 + random->below(9));
   bool is_stopped = options.restored_parallelism == 0;
   bool is_canceled = false;
@@ -546,14 +511,9 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
       continue;
     }
     if (!is_stopped && !stop && status->last_checkpoint >= stop_after)
-      stop.emplace(cluster.client(), job->graph.id, *random, options);
+      stop.emplace(job->graph.id, *random, options.is_native, options.drains);
     if (stop) {
-      auto path = stop->look();
-      // A job manager that starts again no longer knows the trigger, but what the job ended with.
-      if (!path && !stop->is_waiting() && scheduler::is_terminal(status->state) &&
-          status->last_checkpoint_path.starts_with(savepoints_directory))
-        path = status->last_checkpoint_path;
-      if (path) {
+      if (const auto path = stop->look(cluster.client(), *status)) {
         stop.reset();
         is_stopped = true;
         read_output(files, input, out);

@@ -40,7 +40,7 @@ void print(std::uint64_t seed, const history& what) {
 void shrink(std::uint64_t seed, const history& failed, history_options options) {
   for (int faults = 0; faults < static_cast<int>(failed.faults.size()); ++faults) {
     options.faults_max = faults;
-    const auto shorter = run_history(seed, options);
+    const auto shorter = run_history(seed, draw_workload(seed), options);
     if (shorter.failure.empty())
       continue;
     std::printf("  fails with the first %d as well (--faults %d): %s\n", faults, faults,
@@ -61,12 +61,13 @@ int run(const wishes& wanted) {
   std::uint64_t restored = 0;
   double virtual_hours = 0;
   for (auto seed = wanted.first; seed < wanted.first + wanted.seeds; ++seed) {
-    auto got = run_history(seed, options);
+    auto got = run_history(seed, draw_workload(seed), options);
     faults += got.faults.size();
     restored += static_cast<std::uint64_t>(got.restored);
     virtual_hours += static_cast<double>(got.virtual_ms) / 3'600'000;
     if (wanted.replays && got.failure.empty())
-      if (const auto again = run_history(seed, options); again.trace != got.trace)
+      if (const auto again = run_history(seed, draw_workload(seed), options);
+          again.trace != got.trace)
         got.failure = "the same seed gives another history";
     if (wanted.tells)
       print(seed, got);

@@ -1,6 +1,7 @@
 #include "test/simulation/history.hpp"
 
 #include "test/integration/testing_job.hpp"
+#include "test/integration/testing_stop.hpp"
 #include "test/simulation/simulated_cluster.hpp"
 #include "test/support/scratch_directory.hpp"
 #include "test/support/windowed_job.hpp"
@@ -23,74 +24,68 @@ constexpr std::int64_t progress_ms_max = 300'000;
 constexpr std::int64_t rest_ms = 5'000; ///< in which everything of an ended job goes
 constexpr std::int64_t look_every_ms = 20;
 
-/// What is run.
+/// How a job runs, and where.
 struct plan {
   cluster_shape cluster;
-  int files = 2;
-  int rows = 200; ///< of each file
   int parallelism = 2;
-  bool deals_splits = false; ///< instead of windows and timers
+  int moved_parallelism = 0; ///< of the run behind a savepoint; 0: there is none
+  bool is_native = false;    ///< of the savepoint
   bool unaligned = false;
   bool at_least_once = false;
   bool on_rocksdb = false;
   int faults = 3;
 };
 
+int between(random_source& random, int least, int most) {
+  return least + static_cast<int>(random.below(static_cast<std::uint64_t>(most - least + 1)));
+}
+
 plan draw_plan(random_source& random) {
-  const auto between = [&](std::uint64_t least, std::uint64_t most) {
-    return static_cast<int>(least + random.below(most - least + 1));
-  };
   const auto is = [&](std::uint64_t one_in) { return random.below(one_in) == 0; };
   plan out;
-  out.cluster.task_managers = between(2, 4);
-  out.cluster.slots = between(1, 2);
+  out.cluster.task_managers = between(random, 2, 4);
+  out.cluster.slots = between(random, 1, 2);
   out.cluster.latency_us_max = is(3) ? 20'000 : is(2) ? 2'000 : 100;
-  out.parallelism = between(1, static_cast<std::uint64_t>(out.cluster.task_managers - 1) *
-                                   static_cast<std::uint64_t>(out.cluster.slots));
-  out.files = between(1, 4);
-  out.rows = between(50, 600);
-  out.deals_splits = is(4);
+  const int slots = (out.cluster.task_managers - 1) * out.cluster.slots;
+  out.parallelism = between(random, 1, slots);
+  if (is(3))
+    out.moved_parallelism = between(random, 1, slots);
+  out.is_native = is(2);
   out.unaligned = is(2);
-  out.at_least_once = !out.unaligned && is(6);
+  out.at_least_once = !out.unaligned && out.moved_parallelism == 0 && is(6);
   out.on_rocksdb = is(8);
-  out.faults = between(0, 8);
+  out.faults = between(random, 0, 8);
   return out;
 }
 
 std::string words_of(const plan& what) {
   return std::to_string(what.cluster.task_managers) + " task managers of " +
          std::to_string(what.cluster.slots) + " slots, latency up to " +
-         std::to_string(what.cluster.latency_us_max) + " us, " +
-         (what.deals_splits ? "splits" : "windows") + " of " + std::to_string(what.files) +
-         " files of " + std::to_string(what.rows) + " rows at parallelism " +
-         std::to_string(what.parallelism) + (what.unaligned ? ", unaligned" : "") +
-         (what.at_least_once ? ", at least once" : "") + (what.on_rocksdb ? ", rocksdb" : "");
+         std::to_string(what.cluster.latency_us_max) + " us, parallelism " +
+         std::to_string(what.parallelism) +
+         (what.moved_parallelism == 0
+              ? ""
+              : std::string(what.is_native ? ", native" : ", canonical") + " savepoint and on at " +
+                    std::to_string(what.moved_parallelism)) +
+         (what.unaligned ? ", unaligned" : "") + (what.at_least_once ? ", at least once" : "") +
+         (what.on_rocksdb ? ", rocksdb" : "");
 }
 
-result<api::built_job> describe(const plan& what) {
+result<api::built_job> describe(const plan& how, const workload& what, int parallelism) {
   graph::connector_registry connectors;
   cluster::register_all_connectors(connectors, {});
   api::environment env({}, {&connectors, {}});
-  env.set_job_name("simulated");
+  env.set_job_name(what.name);
   env.enable_checkpointing(std::chrono::milliseconds(100),
-                           what.at_least_once ? graph::barrier_alignment::at_least_once
-                                              : graph::barrier_alignment::exactly_once);
-  if (what.unaligned)
+                           how.at_least_once ? graph::barrier_alignment::at_least_once
+                                             : graph::barrier_alignment::exactly_once);
+  if (how.unaligned)
     env.enable_unaligned_checkpoints(std::chrono::milliseconds(0));
-  if (what.on_rocksdb)
+  if (how.on_rocksdb)
     env.set_state_backend("rocksdb");
   env.set_restart_strategy(api::restart::fixed_delay(1'000'000, std::chrono::milliseconds(10)));
-  if (what.deals_splits) {
-    env.from_source(api::file_source::csv<testing::click>("/input")
-                        .option("source.split-size", "100 b")
-                        .option("rows-per-second", "500"))
-        .map([](const testing::click& in) { return in; })
-        .sink_to(api::file_sink::csv("/output"));
-  } else {
-    testing::find_in(testing::read_clicks(env, "/input", "500"))
-        .sink_to(api::file_sink::csv("/output"));
-  }
-  return api::build_job(env, what.parallelism);
+  what.describe(env);
+  return api::build_job(env, parallelism);
 }
 
 /// Lets things happen to a cluster.
@@ -213,18 +208,6 @@ private:
   std::int64_t last_ms_ = 0;
 };
 
-std::multiset<std::string> committed_rows(testing::testing_file_system& files) {
-  std::multiset<std::string> out;
-  for (const auto& path : files.paths()) {
-    if (!path.starts_with("/output/") || path.find("/part-") == path.npos)
-      continue;
-    for (const auto line : split_text(files.at(path), '\n'))
-      if (!line.empty())
-        out.emplace(line);
-  }
-  return out;
-}
-
 /// In words, how `got` differs; empty: not.
 std::string difference(const std::multiset<std::string>& got,
                        const std::multiset<std::string>& expected, bool may_repeat) {
@@ -278,91 +261,191 @@ std::string leftovers(simulated_cluster& cluster) {
   return {};
 }
 
+/// A job that runs on a cluster until it has ended for good, started and moved as planned.
+class running_job {
+public:
+  running_job(simulated_cluster& cluster, random_source& random, const plan& how,
+              const workload& what)
+      : cluster_(cluster), random_(random), how_(how), what_(what),
+        stop_after_(1 + between(random, 0, 8)) {}
+
+  bool is_submitted() const { return is_submitted_; }
+  bool is_moved() const { return is_moved_; }
+  int restored() const { return static_cast<int>(restored_.size()); }
+
+  /// @returns how it has ended, empty: well; nothing while it has not
+  std::optional<std::string> look(scheduler::job_client& client) {
+    if (!job_) {
+      if (auto failure = make(how_.parallelism, {}); !failure.empty())
+        return failure;
+    }
+    if (!is_submitted_) {
+      const auto submitted = client.submit(job_->graph);
+      is_submitted_ = submitted || submitted.error().code == errc::duplicate_job;
+      return std::nullopt;
+    }
+    const auto status = client.status(job_->graph.id);
+    if (!status)
+      return std::nullopt;
+    if (status->restored_checkpoint > 0)
+      restored_.insert(status->restored_checkpoint);
+    if (how_.moved_parallelism > 0 && !is_moved_) {
+      if (!stop_ && status->last_checkpoint >= stop_after_)
+        stop_.emplace(job_->graph.id, random_, how_.is_native, false);
+      if (stop_) {
+        if (const auto path = stop_->look(client, *status)) {
+          is_moved_ = true;
+          is_submitted_ = false;
+          if (auto failure = make(how_.moved_parallelism, *path); !failure.empty())
+            return failure;
+          return std::nullopt;
+        }
+        if (stop_->is_waiting())
+          return std::nullopt;
+      }
+    }
+    if (!scheduler::is_terminal(status->state))
+      return std::nullopt;
+    if (status->state == scheduler::job_state::finished)
+      return std::string();
+    return std::string(scheduler::name_of(status->state)) + ": " + to_string(status->failure);
+  }
+
+private:
+  std::string make(int parallelism, const std::string& savepoint) {
+    auto made = describe(how_, what_, parallelism);
+    if (!made)
+      return to_string(made.error());
+    cluster_.loader().add(made->graph.hash, made->code);
+    made->graph.id = cluster_.random().next_id<job_id>();
+    made->graph.checkpoints.restore_from = savepoint;
+    job_ = std::move(*made);
+    return {};
+  }
+
+  simulated_cluster& cluster_;
+  random_source& random_;
+  const plan& how_;
+  const workload& what_;
+  checkpoint_id stop_after_;
+  std::optional<api::built_job> job_;
+  std::optional<testing::testing_stop> stop_;
+  std::set<checkpoint_id> restored_;
+  bool is_submitted_ = false;
+  bool is_moved_ = false;
+};
+
+/// Runs the job to its end. @returns what went wrong; empty: nothing
+std::string run_to_end(simulated_cluster& cluster, random_source& random, running_job& job,
+                       misfortune& fate, int faults) {
+  if (const auto started = cluster.start(); !started)
+    return to_string(started.error());
+  auto next_fault_ms = static_cast<std::int64_t>(random.below(1'000));
+  for (;;) {
+    cluster.run_ms();
+    fate.relieve();
+    const auto now = cluster.now_ms();
+    if (job.is_submitted() && faults > 0 && now >= next_fault_ms) {
+      --faults;
+      fate.strike();
+      // Some come at once, so that they meet a job that is just being restarted.
+      next_fault_ms =
+          now + (random.below(3) == 0 ? 0 : static_cast<std::int64_t>(random.below(1'000)));
+    }
+    if (now % look_every_ms == 0)
+      if (auto* client = cluster.client())
+        if (auto end = job.look(*client))
+          return *std::move(end);
+    if (now > fate.last_ms() + progress_ms_max)
+      return "the job has not ended " + std::to_string(progress_ms_max / 1000) +
+             " s behind the last fault";
+  }
+}
+
 } // namespace
 
-history run_history(std::uint64_t seed, const history_options& options) {
-  history out;
-  const auto dice = make_seeded_random(seed);
-  auto what = draw_plan(*dice);
-  out.shape = words_of(what);
-  std::optional<testing::scratch_directory> scratch;
-  if (what.on_rocksdb) {
-    scratch.emplace();
-    what.cluster.state_directory = scratch->path();
+std::multiset<std::string> committed_rows(testing::testing_file_system& files) {
+  std::multiset<std::string> out;
+  for (const auto& path : files.paths()) {
+    if (!path.starts_with("/output/") || path.find("/part-") == path.npos)
+      continue;
+    for (const auto line : split_text(files.at(path), '\n'))
+      if (!line.empty())
+        out.emplace(line);
   }
-  simulated_cluster cluster(dice->next(), what.cluster, options.log);
+  return out;
+}
 
-  const auto input = testing::make_windowed_input(what.files, what.rows);
-  for (std::size_t i = 0; i < input.files.size(); ++i)
-    cluster.files().put("/input/events-" + std::to_string(i) + ".csv", input.files[i]);
-  auto job = describe(what);
-  if (!job) {
-    out.failure = to_string(job.error());
+workload draw_workload(std::uint64_t seed) {
+  const auto random = make_seeded_random(mix64(seed));
+  const int files = between(*random, 1, 4);
+  const int rows = between(*random, 50, 600);
+  const bool deals_splits = random->below(4) == 0;
+  auto input =
+      std::make_shared<const testing::windowed_input>(testing::make_windowed_input(files, rows));
+  workload out;
+  out.name = std::string(deals_splits ? "splits" : "windows") + " of " + std::to_string(files) +
+             " files of " + std::to_string(rows) + " rows";
+  for (std::size_t i = 0; i < input->files.size(); ++i)
+    out.files["/input/events-" + std::to_string(i) + ".csv"] = input->files[i];
+  if (deals_splits) {
+    out.describe = [](api::environment& env) {
+      env.from_source(api::file_source::csv<testing::click>("/input")
+                          .option("source.split-size", "100 b")
+                          .option("rows-per-second", "500"))
+          .map([](const testing::click& in) { return in; })
+          .sink_to(api::file_sink::csv("/output"));
+    };
+    out.check = [input](testing::testing_file_system& store, bool at_least_once) {
+      return difference(committed_rows(store), testing::input_rows(*input), at_least_once);
+    };
     return out;
   }
-  cluster.loader().add(job->graph.hash, job->code);
-  job->graph.id = cluster.random().next_id<job_id>();
-  misfortune fate(cluster, *dice, out.faults);
-
-  const auto run = [&] {
-    if (const auto started = cluster.start(); !started)
-      return to_string(started.error());
-    bool is_submitted = false;
-    std::int64_t next_fault_ms = static_cast<std::int64_t>(dice->below(1'000));
-    int left = options.faults_max < 0 ? what.faults : std::min(what.faults, options.faults_max);
-    std::set<checkpoint_id> restored;
-    for (;;) {
-      cluster.run_ms();
-      fate.relieve();
-      const auto now = cluster.now_ms();
-      if (is_submitted && left > 0 && now >= next_fault_ms) {
-        --left;
-        fate.strike();
-        // Some come at once, so that they meet a job that is just being restarted.
-        next_fault_ms =
-            now + (dice->below(3) == 0 ? 0 : static_cast<std::int64_t>(dice->below(1'000)));
-      }
-      if (now % look_every_ms == 0) {
-        if (auto* client = cluster.client()) {
-          if (!is_submitted) {
-            const auto submitted = client->submit(job->graph);
-            is_submitted = submitted || submitted.error().code == errc::duplicate_job;
-          } else if (const auto status = client->status(job->graph.id)) {
-            if (status->restored_checkpoint > 0)
-              restored.insert(status->restored_checkpoint);
-            out.restored = static_cast<int>(restored.size());
-            if (scheduler::is_terminal(status->state)) {
-              if (status->state == scheduler::job_state::finished)
-                return std::string();
-              return std::string(scheduler::name_of(status->state)) + ": " +
-                     to_string(status->failure);
-            }
-          }
-        }
-      }
-      if (now > fate.last_ms() + progress_ms_max)
-        return std::string("the job has not ended ") + std::to_string(progress_ms_max / 1000) +
-               " s behind the last fault";
-    }
+  out.describe = [](api::environment& env) {
+    testing::find_in(testing::read_clicks(env, "/input", "500"))
+        .sink_to(api::file_sink::csv("/output"));
   };
-  out.failure = run();
+  out.check = [input](testing::testing_file_system& store, bool at_least_once) {
+    const auto got = committed_rows(store);
+    return at_least_once ? shortfall(got, testing::expected_rows(*input))
+                         : difference(got, testing::expected_rows(*input), false);
+  };
+  return out;
+}
+
+history run_history(std::uint64_t seed, const workload& what, const history_options& options) {
+  history out;
+  const auto dice = make_seeded_random(seed);
+  auto how = draw_plan(*dice);
+  out.shape = what.name + "; " + words_of(how);
+  std::optional<testing::scratch_directory> scratch;
+  if (how.on_rocksdb) {
+    scratch.emplace();
+    how.cluster.state_directory = scratch->path();
+  }
+  simulated_cluster cluster(dice->next(), how.cluster, options.log);
+  for (const auto& [path, content] : what.files)
+    cluster.files().put(path, content);
+  misfortune fate(cluster, *dice, out.faults);
+  running_job job(cluster, *dice, how, what);
+  out.failure =
+      run_to_end(cluster, *dice, job, fate,
+                 options.faults_max < 0 ? how.faults : std::min(how.faults, options.faults_max));
   if (out.failure.empty()) {
     for (int i = 0; i < rest_ms; ++i) {
       cluster.run_ms();
       fate.relieve();
     }
-    const auto got = committed_rows(cluster.files());
-    const auto expected =
-        what.deals_splits ? testing::input_rows(input) : testing::expected_rows(input);
-    out.failure = what.at_least_once && !what.deals_splits
-                      ? shortfall(got, expected)
-                      : difference(got, expected, what.at_least_once);
+    out.failure = what.check(cluster.files(), how.at_least_once);
     if (out.failure.empty())
       out.failure = leftovers(cluster);
   }
   out.virtual_ms = cluster.now_ms();
   out.steps = cluster.steps();
   out.trace = cluster.trace();
+  out.restored = job.restored();
+  out.is_moved = job.is_moved();
+  out.job_managers = cluster.job_managers();
   return out;
 }
 

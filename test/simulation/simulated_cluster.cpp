@@ -75,7 +75,7 @@ configuration simulated_cluster::settings() const {
 }
 
 status simulated_cluster::start_process(const std::string& host) {
-  ++starts_;
+  job_managers_ += host == job_manager_host ? 1 : 0;
   auto made = std::make_unique<simulated_process>(
       network_, host, random_->next(),
       actors::link_times::from(std::chrono::milliseconds(shape_.heartbeat_interval_ms),

@@ -76,7 +76,8 @@ public:
   std::uint64_t steps() const { return steps_; }
   /// A number that stands for all that has happened, in its order.
   std::uint64_t trace() const;
-  int starts() const { return starts_; }
+  /// That were started.
+  int job_managers() const { return job_managers_; }
 
 private:
   class leader;
@@ -103,7 +104,7 @@ private:
   std::int64_t now_ms_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t trace_ = 0;
-  int starts_ = 0;
+  int job_managers_ = 0;
 };
 
 } // namespace headrace::simulation
