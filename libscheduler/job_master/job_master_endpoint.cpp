@@ -269,10 +269,11 @@ void job_master_endpoint::carry_out(const restore_tasks& what) {
   post(checkpoints_, restore_requested{what.epoch, what.is_first_start});
 }
 
-/// Where storage did not let the newest checkpoint of a recovered job be read, which may pass: to
-/// give the job up for that would leave it to somebody to see it.
+/// Where storage did not let a job's first state be read, which may pass: to give up for that a job
+/// that a former job manager ran, or that is to go on from a savepoint, would leave it to somebody
+/// to see it.
 bool job_master_endpoint::restores_again(const restore_done& done) {
-  if (*done.outcome || generation_ == 0 || restored_ != nullptr)
+  if (*done.outcome || restored_ != nullptr)
     return false;
   const error& why = done.outcome->error();
   const bool may_pass = why.has(errc::storage_failed) && !why.has(errc::file_not_found) &&

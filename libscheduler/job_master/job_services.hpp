@@ -40,8 +40,8 @@ struct job_services {
   std::chrono::milliseconds registration_timeout{300'000};
   std::chrono::milliseconds registration_retry{200};
   std::chrono::milliseconds cancel_retry{5'000};
-  /// How often, and after which pauses, a job that a former job manager ran asks for its newest
-  /// checkpoint where storage fails, before it is refused.
+  /// How often, and after which pauses, a job that starts asks for the state that it goes on from
+  /// where storage fails, before it is refused.
   int recoveries_max = 30;
   std::chrono::milliseconds recovery_retry{1'000};
   std::chrono::milliseconds slot_idle_timeout{10'000};
