@@ -1,9 +1,15 @@
 #include "test/simulation/history.hpp"
+#include "libgraph/api/table_environment.hpp"
 #include "libactors/base/clock.hpp"
+#include "libactors/base/text.hpp"
 
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -25,6 +31,7 @@ struct wishes {
   bool replays = false;
   bool tells = false;
   bool logs = false;
+  std::string sql; ///< directory; empty: none
 };
 
 void print(std::uint64_t seed, const history& what) {
@@ -49,11 +56,61 @@ void shrink(std::uint64_t seed, const history& failed, history_options options) 
   }
 }
 
+std::string content_of(const std::filesystem::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) {
+    std::fprintf(stderr, "headrace-sim: cannot read %s\n", path.c_str());
+    std::exit(2);
+  }
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+int answer(const wishes& wanted, const history_options& options) {
+  const std::filesystem::path directory = wanted.sql;
+  workload what;
+  what.may_repeat = false;
+  for (const auto& each : std::filesystem::directory_iterator(directory / "input"))
+    what.files["/input/" + each.path().filename().string()] = content_of(each.path());
+  const auto tables = content_of(directory / "tables.sql");
+  const auto queries = content_of(directory / "queries.sql");
+  auto seed = wanted.first;
+  for (const auto query : split_text(queries, '\n')) {
+    if (query.empty())
+      continue;
+    const auto statements =
+        tables +
+        "\nCREATE TABLE answer WITH ('connector' = 'filesystem', 'path' = '/output', "
+        "'format' = 'changelog-json') AS " +
+        std::string(query);
+    std::multiset<std::string> rows;
+    what.name = query;
+    what.describe = [&](api::environment& env) {
+      api::table_environment(env).execute_sql(statements);
+    };
+    what.check = [&](testing::testing_file_system& files, bool) {
+      rows = committed_rows(files);
+      return std::string();
+    };
+    const auto got = run_history(seed++, what, options);
+    if (!got.failure.empty()) {
+      print(seed - 1, got);
+      return 1;
+    }
+    std::printf("==== restored %d moved %d job managers %d\n", got.restored, got.is_moved ? 1 : 0,
+                got.job_managers);
+    for (const auto& row : rows)
+      std::printf("%s\n", row.c_str());
+  }
+  return 0;
+}
+
 int run(const wishes& wanted) {
   history_options options;
   options.faults_max = wanted.faults;
   if (wanted.logs)
     options.log = logger::to("", log_level::debug);
+  if (!wanted.sql.empty())
+    return answer(wanted, options);
   const system_clock time;
   const auto began_us = time.now_us();
   std::uint64_t failures = 0;
@@ -114,6 +171,8 @@ int main(int argc, char** argv) {
       wanted.first = number();
     else if (word == "--faults")
       wanted.faults = static_cast<int>(number());
+    else if (word == "--sql" && i + 1 < argc)
+      wanted.sql = argv[++i];
     else if (word == "--replay")
       wanted.replays = true;
     else if (word == "--tell")
@@ -123,7 +182,7 @@ int main(int argc, char** argv) {
     else {
       std::fprintf(stderr,
                    "headrace-sim: unknown word %s; usage: headrace-sim [--seeds N] [--first K] "
-                   "[--faults F] [--replay] [--tell] [--log]\n",
+                   "[--faults F] [--replay] [--tell] [--log] [--sql DIRECTORY]\n",
                    word.c_str());
       return 2;
     }

@@ -40,7 +40,7 @@ int between(random_source& random, int least, int most) {
   return least + static_cast<int>(random.below(static_cast<std::uint64_t>(most - least + 1)));
 }
 
-plan draw_plan(random_source& random) {
+plan draw_plan(random_source& random, bool may_repeat) {
   const auto is = [&](std::uint64_t one_in) { return random.below(one_in) == 0; };
   plan out;
   out.cluster.task_managers = between(random, 2, 4);
@@ -52,7 +52,7 @@ plan draw_plan(random_source& random) {
     out.moved_parallelism = between(random, 1, slots);
   out.is_native = is(2);
   out.unaligned = is(2);
-  out.at_least_once = !out.unaligned && out.moved_parallelism == 0 && is(6);
+  out.at_least_once = may_repeat && !out.unaligned && out.moved_parallelism == 0 && is(6);
   out.on_rocksdb = is(8);
   out.faults = between(random, 0, 8);
   return out;
@@ -416,13 +416,10 @@ workload draw_workload(std::uint64_t seed) {
 history run_history(std::uint64_t seed, const workload& what, const history_options& options) {
   history out;
   const auto dice = make_seeded_random(seed);
-  auto how = draw_plan(*dice);
+  auto how = draw_plan(*dice, what.may_repeat);
   out.shape = what.name + "; " + words_of(how);
-  std::optional<testing::scratch_directory> scratch;
-  if (how.on_rocksdb) {
-    scratch.emplace();
-    how.cluster.state_directory = scratch->path();
-  }
+  const testing::scratch_directory scratch; // databases do not lie in memory
+  how.cluster.state_directory = scratch.path();
   simulated_cluster cluster(dice->next(), how.cluster, options.log);
   for (const auto& [path, content] : what.files)
     cluster.files().put(path, content);

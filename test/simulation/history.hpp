@@ -21,6 +21,7 @@ struct workload {
   std::function<void(api::environment&)> describe;
   /// In words, what is wrong with the output; empty: nothing.
   std::function<std::string(testing::testing_file_system&, bool at_least_once)> check;
+  bool may_repeat = true; ///< at-least-once runs can be checked, too
 };
 /// The windowed job of the fault tests, or one that deals splits out; drawn from the seed.
 workload draw_workload(std::uint64_t seed);

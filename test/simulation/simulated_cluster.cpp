@@ -2,6 +2,7 @@
 
 #include "apps/cluster/mini_cluster.hpp"
 #include "libactors/registry/actor_registry.hpp"
+#include "schema/job.capnp.h"
 
 #include <algorithm>
 #include <utility>
@@ -14,6 +15,26 @@ constexpr int rounds_max = 100'000;
 constexpr std::uint64_t steps_a_turn = 20;
 constexpr std::chrono::milliseconds one_ms{1};
 constexpr std::chrono::milliseconds patience{2'000};
+
+/// Asks the dispatcher something, and notes when it has answered.
+class first_ask final : public actors::endpoint {
+public:
+  first_ask(actors::address dispatcher, std::shared_ptr<bool> is_answered)
+      : dispatcher_(std::move(dispatcher)), is_answered_(std::move(is_answered)) {}
+
+protected:
+  void on_start() override {
+    ask<schema::JobList>(dispatcher_, message_builder<schema::ListJobs>().finish(),
+                         std::chrono::hours(1),
+                         [this](const result<message<schema::JobList>>& answer) {
+                           *is_answered_ = answer.has_value();
+                         });
+  }
+
+private:
+  actors::address dispatcher_;
+  std::shared_ptr<bool> is_answered_;
+};
 
 } // namespace
 
@@ -90,6 +111,14 @@ status simulated_cluster::start_process(const std::string& host) {
         process.start_job_manager(files_, loader_, connectors_, {settings(), "/cluster", true}));
     client_.emplace(process.node(), process.job_manager().dispatcher(),
                     process.job_manager().blob_server(), patience);
+    is_answered_ = std::make_shared<bool>(false);
+    process.node().spawn(
+        std::make_unique<first_ask>(process.job_manager().dispatcher(), is_answered_),
+        {.name = "first_ask",
+         .kind = "first_ask",
+         .where = actors::placement::shared,
+         .policy = actors::supervision::notify,
+         .addressable = false});
     return {};
   }
   cluster::task_manager_options options;
@@ -207,7 +236,7 @@ std::optional<std::string> simulated_cluster::kill_actor(const std::string& kind
 }
 
 scheduler::job_client* simulated_cluster::client() {
-  return client_ && is_up(job_manager_host) ? &*client_ : nullptr;
+  return client_ && *is_answered_ && is_up(job_manager_host) ? &*client_ : nullptr;
 }
 
 int simulated_cluster::actors_of(const std::string& kind) {

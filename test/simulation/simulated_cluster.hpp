@@ -20,7 +20,7 @@ struct cluster_shape {
   std::int64_t heartbeat_interval_ms = 100;
   std::int64_t heartbeat_timeout_ms = 1'000;
   std::int64_t latency_us_max = 2'000;
-  std::string state_directory; ///< a real one, of backends with local files
+  std::string state_directory = {}; ///< a real one, of backends with local files
 };
 
 /// The code of the jobs that are run, by the hash of their graph.
@@ -65,7 +65,8 @@ public:
   /// Ends an actor of that kind somewhere. @returns its name; none: there is none
   std::optional<std::string> kill_actor(const std::string& kind);
 
-  /// To the job manager that runs; null: none does.
+  /// To the job manager that runs, once it knows its jobs; null: none does. Its calls run that
+  /// process alone until they are answered, which takes no time then.
   scheduler::job_client* client();
   simulated_network& network() { return network_; }
   testing::testing_file_system& files() { return files_; }
@@ -101,6 +102,7 @@ private:
   std::map<std::string, site> places_;
   std::vector<std::unique_ptr<simulated_process>> gone_;
   std::optional<scheduler::job_client> client_;
+  std::shared_ptr<bool> is_answered_ = std::make_shared<bool>(false);
   std::int64_t now_ms_ = 0;
   std::uint64_t steps_ = 0;
   std::uint64_t trace_ = 0;

@@ -3,13 +3,13 @@
 
     differential.py HEADRACE [--queries N] [--seed S] [--parallelism P] [--checkpoints]
                     [--mini-batch ROWS] [--two-phase] [--split] [--rocksdb] [--all-ways]
-                    [--kills DISTURBED_SQL] [--keep DIRECTORY]
+                    [--kills HEADRACE_SIM] [--keep DIRECTORY]
 
 With --checkpoints state lies in RocksDB, and unaligned checkpoints are taken all the time. --mini-batch
 gathers so many rows, --two-phase sums up before the exchange, --split computes DISTINCT by value first;
 with --all-ways each query is asked plainly, and with several of these together. --kills asks
-build/test/integration/disturbed_sql instead: a deterministic cluster, parts of which are killed while it
-answers, and which goes on from savepoints at another parallelism. The seed is printed, so
+build/test/simulation/headrace-sim instead: a simulated cluster of which processes and connections are
+killed while it answers, and which goes on from savepoints at another parallelism. The seed is printed, so
 that a failure can be repeated; a failing query is printed with its tables. To have more kinds of queries
 asked, add a function to QUERIES: it is given the dice and gives SQL that means the same to both (texts,
 integers and comparisons do; averages, divisions and empty sums do not), or a pair of SQL for each.
@@ -461,18 +461,18 @@ def ask_disturbed(program, tables, queries, way, directory, seed, told):
     write(directory, "tables.sql", script)
     write(directory, "queries.sql", "".join(each + "\n" for each in queries))
     ended = subprocess.run(
-        [program, directory, str(seed)], capture_output=True, text=True, timeout=PATIENCE_S
+        [program, "--sql", directory, "--first", str(seed)], capture_output=True, text=True, timeout=PATIENCE_S
     )
     if ended.returncode != 0:
-        sys.exit(f"{program} ended with {ended.returncode}:\n{ended.stderr}\n{script}")
+        sys.exit(f"{program} ended with {ended.returncode}:\n{ended.stdout[-4000:]}{ended.stderr}\n{script}")
     answers = []
     for line in ended.stdout.splitlines():
         if line.startswith("==== "):
             answers.append([])
             words = line.split()
-            told["restarts"] += int(words[2])
-            told["restarts from a checkpoint"] += int(words[5])
-            told["restarts of the job manager"] += int(words[8])
+            told["restarts from a checkpoint"] += int(words[2])
+            told["moves by a savepoint"] += int(words[4])
+            told["restarts of the job manager"] += int(words[7]) - 1
         else:
             answers[-1].append(line)
     return [rows_left(answer) for answer in answers]
@@ -522,7 +522,7 @@ def main():
     for each in ["--two-phase", "--split", "--rocksdb", "--all-ways"]:
         arguments.add_argument(each, action="store_true")
     arguments.add_argument("--keep", metavar="DIRECTORY", help="for tables and queries of wrong answers")
-    arguments.add_argument("--kills", metavar="DISTURBED_SQL", help="the program that is asked")
+    arguments.add_argument("--kills", metavar="HEADRACE_SIM", help="the program that is asked")
     arguments = arguments.parse_args()
     print(f"seed {arguments.seed}")
     told = collections.Counter()
@@ -541,7 +541,7 @@ def main():
                 if arguments.kills:
                     seed = dice.randrange(1 << 40)
                     got = ask_disturbed(arguments.kills, tables, queries, way, directory, seed, told)
-                    way = way + [f"disturbed_sql's seed {seed}"]
+                    way = way + [f"headrace-sim's seed {seed}"]
                 else:
                     got = ask_headrace(arguments.headrace, tables, queries, arguments, way, directory)
                 if len(got) != len(queries):
