@@ -142,8 +142,8 @@ status check_call(const std::string& where, const group_aggregate_call& call,
   return {};
 }
 
-/// What a group of calls takes lies in one value of this size.
-constexpr std::size_t group_bytes_max = 1024;
+/// What a group of calls takes lies in one value of at most this size.
+constexpr std::size_t group_bytes_max = std::size_t{64} << 10U;
 constexpr std::size_t group_bytes_least = 24; ///< beside the calls
 constexpr std::size_t counted_bytes = 8;
 constexpr std::size_t wide_bytes = 16; ///< further ones, of all but COUNT
@@ -210,9 +210,10 @@ status check_group_size(const std::string& where, const std::vector<group_aggreg
     bytes += bytes_of(each, in, retracts);
   if (bytes <= group_bytes_max)
     return {};
-  return invalid(where, std::to_string(calls.size()) +
-                            " aggregates of one group are too many, about 40 fit: compute some of "
-                            "them in a query of their own, and join it by the keys");
+  return invalid(where,
+                 std::to_string(calls.size()) +
+                     " aggregates of one group are too many, about 2700 fit: compute some of "
+                     "them in a query of their own, and join it by the keys");
 }
 
 status check_group_aggregate(const std::string& where, const group_aggregate_spec& spec,

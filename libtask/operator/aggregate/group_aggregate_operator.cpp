@@ -5,6 +5,7 @@
 #include "libtask/operator/mini_batch/key_places.hpp"
 #include "libtask/operator/mini_batch/mini_batch_operator.hpp"
 #include "libtask/operator/mini_batch/piecewise_batch.hpp"
+#include "libstate/backend/wide_table.hpp"
 #include "libgraph/data/batch_builder.hpp"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ public:
     wanted.name = "groups";
     wanted.value_type = graph::logical_type::bytes();
     wanted.layout = state::value_layout::fixed(calls_.fixed_bytes());
-    HEADRACE_TRY(groups_, backend_->open_table(wanted));
+    HEADRACE_TRY(groups_, state::open_wide_table(*backend_, wanted, wide_groups_));
     piece_.emplace(groups_->make_piece());
     return calls_.open(*backend_, spec_.key_columns, *groups_, spec_.state_ttl_ms);
   }
@@ -316,6 +317,7 @@ private:
   group_calls calls_;
   bool is_global_;
   state::keyed_backend* backend_ = nullptr;
+  std::unique_ptr<state::keyed_table> wide_groups_; ///< of many aggregates
   state::keyed_table* groups_ = nullptr;
   graph::batch_builder out_;
   std::int64_t now_ms_ = 0;
@@ -347,9 +349,8 @@ make_group_aggregate_operator(const graph::operator_node& node, const operator_c
     HEADRACE_TRY(out, make_local_aggregate_operator(node, context));
   } else {
     auto made = std::make_unique<group_aggregate_operator>(node, context);
-    if (made->calls().fixed_bytes() > state::value_layout::fixed_bytes_max)
-      return error(errc::invalid_graph,
-                   "too many aggregates in one operator, about 40 fit: " + node.name);
+    if (made->calls().fixed_bytes() > state::wide_bytes_max)
+      return error(errc::invalid_graph, "too many aggregates in one operator: " + node.name);
     if (spec.phase == graph::aggregate_phase::global && !made->calls().can_merge())
       return error(errc::invalid_graph, "aggregates that cannot be merged: " + node.name);
     out = std::move(made);

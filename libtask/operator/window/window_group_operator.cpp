@@ -3,6 +3,7 @@
 #include "libtask/operator/aggregate/group_calls.hpp"
 #include "libtask/operator/window/late_rows.hpp"
 #include "libtask/operator/window/window_time.hpp"
+#include "libstate/backend/wide_table.hpp"
 #include "libgraph/data/batch_builder.hpp"
 
 #include <algorithm>
@@ -45,7 +46,7 @@ public:
     wanted.name = "groups";
     wanted.value_type = graph::logical_type::bytes();
     wanted.layout = state::value_layout::fixed(fixed_bytes());
-    HEADRACE_TRY(groups_, backend_->open_table(wanted));
+    HEADRACE_TRY(groups_, state::open_wide_table(*backend_, wanted, wide_groups_));
     piece_.emplace(groups_->make_piece());
     HEADRACE_CHECK(calls_.open(*backend_));
     return {};
@@ -183,6 +184,7 @@ private:
   bool gives_late_; ///< as side output 0
   late_rows late_;
   state::keyed_backend* backend_ = nullptr;
+  std::unique_ptr<state::keyed_table> wide_groups_; ///< of many aggregates
   state::keyed_table* groups_ = nullptr;
   std::int64_t fire_until_ms_ = graph::watermark::none;
   std::optional<state::state_namespace> firing_;
@@ -202,9 +204,8 @@ make_window_group_operator(const graph::operator_node& node, const operator_cont
   const auto& spec = std::get<graph::window_group_spec>(node.spec);
   HEADRACE_TRY(auto time, window_time::of(spec.time_zone));
   auto made = std::make_unique<window_group_operator>(node, context, std::move(time));
-  if (made->fixed_bytes() > state::value_layout::fixed_bytes_max)
-    return error(errc::invalid_graph,
-                 "too many aggregates in one operator, about 40 fit: " + node.name);
+  if (made->fixed_bytes() > state::wide_bytes_max)
+    return error(errc::invalid_graph, "too many aggregates in one operator: " + node.name);
   return std::unique_ptr<stream_operator>(std::move(made));
 }
 
