@@ -71,6 +71,28 @@ std::size_t count_code_points(std::string_view text) {
   }));
 }
 
+/// The type that a NULL of no type has as an argument. 'x' and 'c' take it as it is.
+std::optional<logical_type> type_of_null(char parameter) {
+  switch (parameter) {
+  case 'b':
+    return logical_type::boolean();
+  case 'n':
+  case 'i':
+    return logical_type::integer();
+  case 's':
+    return logical_type::string();
+  case 'y':
+    return logical_type::bytes();
+  case 'd':
+  case 't':
+    return logical_type::timestamp(3);
+  case 'v':
+    return logical_type::interval_day_time();
+  default:
+    return std::nullopt;
+  }
+}
+
 } // namespace
 
 std::optional<bound_expression> expression_binder::bind_number(const literal& from,
@@ -552,7 +574,22 @@ std::optional<bound_expression> expression_binder::apply(std::span<const functio
     }
     if (!is_fit)
       continue;
+    const auto give_type = [&](std::size_t i, const std::optional<logical_type>& wanted) {
+      if (!wanted || arguments[i].type.root() != type_root::null || is_symbol(arguments[i]))
+        return;
+      arguments[i] = cast_to(std::move(arguments[i]), *wanted);
+      types[i] = arguments[i].type;
+    };
+    const bool has_words = types.size() != arguments.size();
+    for (std::size_t i = 0; i < arguments.size() && !has_words; ++i)
+      give_type(i, type_of_null(parameter_at(way, i)));
     auto type = way.result(types);
+    const bool is_aggregate = way.kind == function_kind::aggregate;
+    if (!has_words && (is_aggregate || (type && type->root() == type_root::null))) {
+      for (std::size_t i = 0; i < arguments.size(); ++i)
+        give_type(i, logical_type::integer());
+      type = way.result(types);
+    }
     if (!type) {
       why = "arguments of " + function + " have no type in common";
       continue;
