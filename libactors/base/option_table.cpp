@@ -59,6 +59,11 @@ const std::vector<option_declaration>& all_options() {
       {"execution.checkpointing.unaligned.enabled", boolean, "false",
        "Whether barriers overtake what waits under back pressure, which is stored with the "
        "checkpoint; not with AT_LEAST_ONCE, and not of savepoints"},
+      {"execution.runtime-mode", text, "streaming",
+       "How a SQL query runs. batch: of tables that end, each row once, as it is in the end; then "
+       "no "
+       "row is updated, and none is too late",
+       std::nullopt, std::nullopt, "streaming|batch|STREAMING|BATCH"},
       {"execution.state-recovery.from-local", boolean, "true",
        "Keep a copy of what a task writes into checkpoints on its task manager's disk, and restore "
        "from that a task that comes back there; RocksDB links its files instead of copying them"},

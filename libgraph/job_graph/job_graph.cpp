@@ -4,6 +4,7 @@
 #include "libgraph/job_graph/aggregation_check.hpp"
 #include "libgraph/job_graph/correlate_check.hpp"
 #include "libgraph/job_graph/join_check.hpp"
+#include "libgraph/job_graph/operator_check.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -62,7 +63,7 @@ status check_watermarks(const std::string& where, const watermark_spec& watermar
 
 struct spec_checker {
   const operator_node& node;
-  std::string where = label(node);
+  std::string where;
 
   const logical_type& in() const { return node.input_types.front(); }
 
@@ -238,7 +239,7 @@ status check_node(const operator_node& node) {
   for (const auto& type : node.side_types)
     if (type.root() != type_root::row)
       return error(errc::type_mismatch, label(node) + ": side output is no row: " + type.to_sql());
-  return std::visit(spec_checker{node}, node.spec);
+  return std::visit(spec_checker{node, label(node)}, node.spec);
 }
 
 status check_types(const operator_node& from, std::int32_t side, const operator_node& to,
@@ -383,6 +384,10 @@ status check_checkpoints(const checkpoint_spec& spec) {
 }
 
 } // namespace
+
+status check_operator(const operator_node& node, const std::string& where) {
+  return std::visit(spec_checker{node, where}, node.spec);
+}
 
 status validate(const job_vertex& vertex) {
   if (vertex.id.is_none())

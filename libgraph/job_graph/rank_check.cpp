@@ -30,7 +30,8 @@ status check_rank(const std::string& where, const rank_spec& spec, const logical
     return invalid(where, "no such ranks: " + std::to_string(spec.first) + " to " +
                               std::to_string(spec.last));
   const bool keeps_rows = !spec.order.empty() || spec.input_retracts || spec.prefers_latest;
-  if (keeps_rows && spec.last > rank_spec::kept_ranks_max)
+  const bool is_by_window = spec.window_end_column != -1; // then put in order at its end
+  if (keeps_rows && !is_by_window && spec.last > rank_spec::kept_ranks_max)
     return invalid(where, "ranks beyond " + std::to_string(rank_spec::kept_ranks_max) +
                               " are not kept, found " + std::to_string(spec.last));
   if (spec.prefers_latest && (spec.last > 1 || spec.input_retracts))

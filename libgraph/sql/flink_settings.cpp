@@ -50,7 +50,6 @@ constexpr flink_setting settings[] = {
      "timers fire in bounded pieces"},
     {"execution.checkpointing.unaligned.max-subtasks-per-channel-state-file", merged},
     {"execution.checkpointing.write-buffer-size", merged},
-    {"execution.runtime-mode", batch, "STREAMING|AUTOMATIC|BATCH|streaming|automatic|batch"},
     {"execution.sort-keyed-partition.memory", batch},
     {"execution.sort-partition.memory", batch},
     {"execution.sorted-inputs.*", batch},

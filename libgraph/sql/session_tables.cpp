@@ -50,7 +50,9 @@ sql_session::maybe sql_session::run_node(const create_table& from) {
   rows.rows = *from.as;
   if (!from.columns.empty()) {
     // By name: declared columns that the query has not are NULL.
-    const auto given = query_planner(catalog_, *findings_).plan(*from.as);
+    query_planner planner(catalog_, *findings_);
+    planner.set_batch(is_batch_mode(settings_));
+    const auto given = planner.plan(*from.as);
     for (std::size_t i = 0; given && i < given->columns.size(); ++i)
       rows.columns.push_back({{{given->columns[i].name, from.table.at}}, from.table.at});
   }
@@ -63,7 +65,9 @@ sql_session::maybe sql_session::run_node(const create_table& from) {
 
 sql_session::maybe sql_session::run_node(const create_view& from) {
   const auto path = complete(from.view);
-  auto rows = query_planner(catalog_, *findings_).plan(from.rows);
+  query_planner planner(catalog_, *findings_);
+  planner.set_batch(is_batch_mode(settings_));
+  auto rows = planner.plan(from.rows);
   if (!path || !rows)
     return std::nullopt;
   graph::view_definition made;

@@ -41,6 +41,7 @@ std::string unknown_setting(std::string_view key) {
 
 translation_settings translation_of(const configuration& settings) {
   translation_settings out;
+  out.is_batch = is_batch_mode(settings);
   out.time_zone = settings.get_text("table.local-time-zone");
   out.idle_timeout_ms = settings.get_duration("table.exec.source.idle-timeout").count();
   out.drops_null = settings.get_text("table.exec.sink.not-null-enforcer") == "DROP";
@@ -57,7 +58,7 @@ translation_settings translation_of(const configuration& settings) {
 std::vector<plan_node> optimize_all(std::vector<plan_node> plans, const execution_settings& how,
                                     std::vector<diagnostic>& findings) {
   for (auto& each : plans)
-    each = optimize(std::move(each));
+    each = optimize(std::move(each), how.is_batch);
   plans = share_scans(std::move(plans));
   for (auto& each : plans)
     each = set_execution(std::move(each), how, findings);
@@ -117,7 +118,9 @@ sql_session::maybe sql_session::job_of(std::vector<plan_node> sinks, std::string
 }
 
 sql_session::maybe sql_session::run_node(const query_statement& from) {
-  auto plan = query_planner(catalog_, *findings_).plan_collected(from.rows);
+  query_planner planner(catalog_, *findings_);
+  planner.set_batch(is_batch_mode(settings_));
+  auto plan = planner.plan_collected(from.rows);
   if (!plan)
     return std::nullopt;
   std::vector<plan_node> sinks;
@@ -126,7 +129,9 @@ sql_session::maybe sql_session::run_node(const query_statement& from) {
 }
 
 sql_session::maybe sql_session::run_node(const insert& from) {
-  auto plan = query_planner(catalog_, *findings_).plan(from);
+  query_planner planner(catalog_, *findings_);
+  planner.set_batch(is_batch_mode(settings_));
+  auto plan = planner.plan(from);
   if (!plan)
     return std::nullopt;
   std::vector<plan_node> sinks;
@@ -140,6 +145,7 @@ std::vector<plan_node> sql_session::plan_together(const std::vector<insert>& ins
     for (const auto& each : inserts) {
       query_planner planner(catalog_, findings);
       planner.keep_late(late);
+      planner.set_batch(is_batch_mode(settings_));
       if (auto plan = planner.plan(each))
         out.push_back(std::move(*plan));
       late.insert(planner.late_views().begin(), planner.late_views().end());
@@ -184,6 +190,7 @@ sql_session::maybe sql_session::run_node(const explain& from) {
     return plan.has_value();
   };
   query_planner planner(catalog_, *findings_);
+  planner.set_batch(is_batch_mode(settings_));
   bool is_sound = true;
   const auto& of = from.of->node;
   if (const auto* shown = std::get_if<query_statement>(&of)) {

@@ -121,6 +121,71 @@ constexpr auto versions = R"(
   INSERT INTO priced SELECT o.id, o.currency, r.rate FROM orders AS o
     LEFT JOIN rates FOR SYSTEM_TIME AS OF o.ts AS r ON o.currency = r.currency)";
 
+/// Orders of few keys, names of some of them, and what a batch makes of both: sums by key, each
+/// order with its name and each name without an order, the two largest orders of each key, how many
+/// there are.
+struct batch_input {
+  std::map<std::string, std::string> files;
+  std::multiset<std::string> expected;
+};
+
+batch_input make_batch_input(int files, int rows) {
+  batch_input out;
+  constexpr std::int64_t keys = 50;
+  const auto random = make_seeded_random(47);
+  const auto name_of = [](std::int64_t key) { return "n" + std::to_string(key); };
+  const auto is_named = [](std::int64_t key) { return key % 3 != 0; };
+  auto& names = out.files["/input/names/names.csv"];
+  for (std::int64_t key = 0; key < keys + 10; ++key)
+    if (is_named(key))
+      names += std::to_string(key) + "," + name_of(key) + "\n";
+  std::map<std::int64_t, std::int64_t> sums;
+  std::map<std::int64_t, std::multiset<std::int64_t>> values;
+  for (int file = 0; file < files; ++file) {
+    auto& content = out.files["/input/orders/o-" + std::to_string(file) + ".csv"];
+    for (int row = 0; row < rows; ++row) {
+      const auto id = std::int64_t{file} * rows + row;
+      const auto key = static_cast<std::int64_t>(random->below(keys));
+      const auto value = id * 7919 % 10'007; // no two are alike
+      content +=
+          std::to_string(id) + "," + std::to_string(key) + "," + std::to_string(value) + "\n";
+      sums[key] += value;
+      values[key].insert(value);
+      out.expected.insert("join," + std::to_string(id) + "," + (is_named(key) ? name_of(key) : ""));
+    }
+  }
+  for (const auto& [key, sum] : sums)
+    out.expected.insert("sum," + std::to_string(key) + "," + std::to_string(sum));
+  for (std::int64_t key = 0; key < keys + 10; ++key)
+    if (is_named(key) && !sums.contains(key))
+      out.expected.insert("join,," + name_of(key));
+  for (const auto& [key, of] : values) {
+    auto largest = of.rbegin();
+    for (int rank = 1; rank <= 2 && largest != of.rend(); ++rank, ++largest)
+      out.expected.insert("top," + std::to_string(key) + "," + std::to_string(rank) + ":" +
+                          std::to_string(*largest));
+  }
+  out.expected.insert("all,," + std::to_string(files * rows));
+  return out;
+}
+
+constexpr auto batch = R"(
+  SET 'execution.runtime-mode' = 'batch';
+  CREATE TABLE orders (id BIGINT, k BIGINT, v BIGINT) WITH ('connector' = 'filesystem',
+    'path' = '/input/orders', 'format' = 'csv', 'rows-per-second' = '500',
+    'source.split-size' = '500 b');
+  CREATE TABLE names (k BIGINT, name STRING) WITH ('connector' = 'filesystem',
+    'path' = '/input/names', 'format' = 'csv');
+  CREATE TABLE results (kind STRING, a BIGINT, b STRING) WITH ('connector' = 'filesystem',
+    'path' = '/output', 'format' = 'csv', 'csv.null-literal' = '');
+  EXECUTE STATEMENT SET BEGIN
+    INSERT INTO results SELECT 'sum', k, CAST(SUM(v) AS STRING) FROM orders GROUP BY k;
+    INSERT INTO results SELECT 'join', id, name FROM orders AS o FULL JOIN names AS n ON o.k = n.k;
+    INSERT INTO results SELECT 'top', k, CAST(n AS STRING) || ':' || CAST(v AS STRING) FROM (
+      SELECT *, ROW_NUMBER() OVER (PARTITION BY k ORDER BY v DESC) AS n FROM orders) WHERE n <= 2;
+    INSERT INTO results SELECT 'all', CAST(NULL AS BIGINT), CAST(COUNT(*) AS STRING) FROM orders;
+  END)";
+
 TEST_SUITE_BEGIN("integration/sql_job");
 
 TEST_CASE("each malformed record of a disturbed job is a row of TABLE$errors once") {
@@ -180,6 +245,27 @@ TEST_CASE("a temporal join goes on from what it kept on RocksDB, at any parallel
     } else {
       CHECK(got.restored_checkpoints >= 1);
     }
+    CHECK(got.rows == input.expected);
+    if (!got.failure.empty() || got.rows != input.expected)
+      break;
+  }
+}
+
+TEST_CASE("a batch gives each final row once, whatever it was disturbed by") {
+  const auto input = make_batch_input(3, 800);
+
+  for (int run = 0; run < testing::runs(6); ++run) {
+    const auto seed = testing::seed() + static_cast<std::uint64_t>(run);
+    CAPTURE(seed);
+    const auto got = run_windowed_job({}, {.seed = seed,
+                                           .disturbances = 3,
+                                           .state_backend = run % 2 == 0 ? "hashmap" : "rocksdb",
+                                           .restored_parallelism = run % 3 == 2 ? 3 : 0,
+                                           .sql = batch,
+                                           .files = input.files});
+    CHECK_MESSAGE(got.failure.empty(), got.failure);
+    CHECK(got.restored_checkpoints >= 1);
+    CHECK(got.rows_at_stop == 0); // nothing before the end
     CHECK(got.rows == input.expected);
     if (!got.failure.empty() || got.rows != input.expected)
       break;

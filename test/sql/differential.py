@@ -2,14 +2,15 @@
 """Asks random questions over random tables of Headrace and of sqlite3, and compares the rows.
 
     differential.py HEADRACE [--queries N] [--seed S] [--parallelism P] [--checkpoints]
-                    [--mini-batch ROWS] [--two-phase] [--split] [--rocksdb] [--all-ways]
+                    [--mini-batch ROWS] [--two-phase] [--split] [--rocksdb] [--batch] [--all-ways]
                     [--kills HEADRACE_SIM] [--keep DIRECTORY]
 
 With --checkpoints state lies in RocksDB, and unaligned checkpoints are taken all the time. --mini-batch
-gathers so many rows, --two-phase sums up before the exchange, --split computes DISTINCT by value first;
-with --all-ways each query is asked plainly, and with several of these together. --kills asks
-build/test/simulation/headrace-sim instead: a simulated cluster of which processes and connections are
-killed while it answers, and which goes on from savepoints at another parallelism. The seed is printed, so
+gathers so many rows, --two-phase sums up before the exchange, --split computes DISTINCT by value first,
+--batch gives final rows alone; with --all-ways each query is asked plainly, and with several of these
+together. --kills asks build/test/simulation/headrace-sim instead: a simulated cluster of which processes
+and connections are killed while it answers, and which goes on from savepoints at another parallelism. The
+seed is printed, so
 that a failure can be repeated; a failing query is printed with its tables. To have more kinds of queries
 asked, add a function to QUERIES: it is given the dice and gives SQL that means the same to both (texts,
 integers and comparisons do; averages, divisions and empty sums do not), or a pair of SQL for each.
@@ -382,6 +383,7 @@ def gathering(rows):
 
 ROCKSDB = ["state.backend.type=rocksdb"]
 TWO_PHASE = ["table.optimizer.agg-phase-strategy=TWO_PHASE"]
+BATCH = ["execution.runtime-mode=batch"]
 SPLIT = ["table.optimizer.distinct-agg.split.enabled=true", "table.optimizer.distinct-agg.split.bucket-num=7"]
 
 
@@ -402,12 +404,14 @@ def ways(arguments, dice):
         asked += TWO_PHASE
     if arguments.split:
         asked += SPLIT
+    if arguments.batch:
+        asked += BATCH
     if arguments.mini_batch:
         asked += gathering(arguments.mini_batch)
     if not arguments.all_ways:
         return [asked]
     few = gathering(dice.choice([1, 2, 3, 5]))
-    return [[], few, TWO_PHASE, few + ROCKSDB + SPLIT, gathering(1000) + TWO_PHASE]
+    return [[], few, TWO_PHASE, few + ROCKSDB + SPLIT, gathering(1000) + TWO_PHASE, BATCH, BATCH + ROCKSDB]
 
 
 def write(directory, name, text):
@@ -519,7 +523,7 @@ def main():
     arguments.add_argument("--parallelism", type=int, default=2)
     arguments.add_argument("--checkpoints", action="store_true")
     arguments.add_argument("--mini-batch", type=int, default=0)
-    for each in ["--two-phase", "--split", "--rocksdb", "--all-ways"]:
+    for each in ["--two-phase", "--split", "--rocksdb", "--batch", "--all-ways"]:
         arguments.add_argument(each, action="store_true")
     arguments.add_argument("--keep", metavar="DIRECTORY", help="for tables and queries of wrong answers")
     arguments.add_argument("--kills", metavar="HEADRACE_SIM", help="the program that is asked")

@@ -47,13 +47,19 @@ void append_modes(const plan_node& plan, std::string_view& lines, std::string& o
 
 } // namespace
 
+bool would_update(const plan_node& plan) {
+  if (const auto* sort = std::get_if<sort_node>(&plan.node))
+    return !sort->keys.empty() && sort->limit != 0;
+  return std::visit(update_maker(), plan.node);
+}
+
 const plan_node* find_updating(const plan_node& plan) {
   if (std::holds_alternative<dead_letter_node>(plan.node) ||
       std::holds_alternative<late_node>(plan.node))
     return nullptr; // they only come
   if (std::holds_alternative<version_join_node>(plan.node))
     return find_updating(plan.inputs[0]); // versions change nothing that was given
-  if (std::visit(update_maker(), plan.node))
+  if (!plan.traits.is_final && std::visit(update_maker(), plan.node))
     return &plan;
   for (const auto& each : plan.inputs)
     if (const auto* found = find_updating(each))

@@ -1,5 +1,6 @@
 #include "libgraph/sql/bind/interval_value.hpp"
 #include "libgraph/sql/optimize/changelog.hpp"
+#include "libgraph/sql/optimize/final_rows.hpp"
 #include "libgraph/sql/optimize/optimizer.hpp"
 #include "libgraph/sql/plan/conditions.hpp"
 
@@ -172,11 +173,14 @@ std::optional<join_time> time_of(const plan_node& plan, const join_node& join) {
 
 } // namespace
 
-plan_node form_timed_joins(plan_node plan) {
-  for (auto& each : plan.inputs)
-    each = form_timed_joins(std::move(each));
+plan_node form_timed_joins(plan_node plan, bool is_batch) {
+  for (std::size_t i = 0; i < plan.inputs.size(); ++i)
+    plan.inputs[i] =
+        form_timed_joins(std::move(plan.inputs[i]), is_batch && !has_versions(plan, i));
   if (auto* join = std::get_if<join_node>(&plan.node); join != nullptr && join->keys)
     join->time = time_of(plan, *join);
+  if (is_batch)
+    make_final(plan);
   return plan;
 }
 

@@ -6,7 +6,8 @@ namespace headrace::sql {
 
 /// The same rows by less work: all rules below, in an order that lets each profit from those
 /// before.
-plan_node optimize(plan_node plan);
+/// @param is_batch  all tables end: operators that would update rows give final ones
+plan_node optimize(plan_node plan, bool is_batch = false);
 
 /// Of plans that are optimized and run as one job: scans of the same table are one, of all that any
 /// of them reads, so that each row is read and decoded once. What each of them leaves out it leaves
@@ -67,7 +68,8 @@ plan_node form_join_keys(plan_node plan);
 
 /// A join of rows that only come, whose keys are windows or whose condition bounds the distance of
 /// two times, keeps its rows no longer than that.
-plan_node form_timed_joins(plan_node plan);
+/// In batch mode all operators that would update rows are then made to give final ones.
+plan_node form_timed_joins(plan_node plan, bool is_batch = false);
 
 /// Columns that nobody reads are not computed, kept or decoded.
 plan_node prune_columns(plan_node plan);

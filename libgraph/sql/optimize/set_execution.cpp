@@ -63,6 +63,8 @@ public:
   void visit(plan_node& plan) const {
     for (auto& each : plan.inputs)
       visit(each);
+    if (plan.traits.is_final)
+      return; // all state is of the window
     std::visit([&](const auto& node) { set(node, plan); }, plan.node);
   }
 
@@ -210,6 +212,9 @@ void tell_lasting_state(const plan_node& plan, std::vector<std::string>& out) {
 
 result<execution_settings> execution_settings::of(const configuration& settings) {
   execution_settings out;
+  out.is_batch = is_batch_mode(settings);
+  if (out.is_batch)
+    return out;
   out.state_ttl_ms = settings.get_duration("table.exec.state.ttl").count();
   const auto strategy = settings.get_text("table.optimizer.agg-phase-strategy");
   out.phases = strategy == "ONE_PHASE"   ? phase_strategy::one_phase
@@ -231,6 +236,10 @@ result<execution_settings> execution_settings::of(const configuration& settings)
   if (out.mini_batch_rows <= 0)
     return missing("table.exec.mini-batch.size", std::to_string(out.mini_batch_rows));
   return out;
+}
+
+bool is_batch_mode(const configuration& settings) {
+  return in_capitals(settings.get_text("execution.runtime-mode")) == "BATCH";
 }
 
 plan_node set_execution(plan_node plan, const execution_settings& settings,

@@ -19,7 +19,8 @@ enum class phase_strategy : std::uint8_t {
 
 /// What the settings say of how operators work.
 struct execution_settings {
-  std::int64_t state_ttl_ms = 0;    ///< 0: state is kept for ever
+  bool is_batch = false;         ///< tables end: final rows alone; then there is none of the rest
+  std::int64_t state_ttl_ms = 0; ///< 0: state is kept for ever
   std::int64_t mini_batch_rows = 0; ///< 0: none
   std::int64_t mini_batch_latency_ms = 0;
   phase_strategy phases = phase_strategy::automatic;
@@ -28,6 +29,9 @@ struct execution_settings {
   /// @errors bad_option_value  mini-batches without a size or a latency
   static result<execution_settings> of(const configuration& settings);
 };
+
+/// Whether the settings ask for batch mode.
+bool is_batch_mode(const configuration& settings);
 
 /// Sets the traits of all operators: the last rule, over an optimized plan.
 /// @param findings  gets hints that cannot be followed

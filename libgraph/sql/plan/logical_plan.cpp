@@ -54,6 +54,8 @@ private:
   /// Inside the operator's last parenthesis.
   void put_traits(const execution_traits& traits) {
     std::vector<std::string> parts;
+    if (traits.is_final)
+      parts.emplace_back("emit=[end of input]");
     if (std::any_of(traits.ttl_ms.begin(), traits.ttl_ms.end(),
                     [](auto each) { return each > 0; })) {
       std::vector<std::string> each;

@@ -307,6 +307,8 @@ struct sink_node {
 
 /// How an operator with state works, beside what it computes. Of the settings, and hints.
 struct execution_traits {
+  /// In batch mode, where an operator would update rows: it gives each once, when its input ended.
+  bool is_final = false;
   std::vector<std::int64_t> ttl_ms; ///< of state, one an input; 0: for ever; none: no lasting state
   std::int64_t mini_batch_rows = 0; ///< gathered at most; 0: rows are worked on as they come
   std::int64_t mini_batch_latency_ms = 0;

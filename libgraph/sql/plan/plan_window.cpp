@@ -191,6 +191,7 @@ std::optional<query_planner::relation> query_planner::plan_window(const function
   }
   if (const auto* place = std::get_if<bound_column>(&time->node))
     made.shape.time_column = place->index;
+  make_time(input->plan, made.shape.time_column);
   auto& columns = input->plan.columns;
   if (columns[made.shape.time_column].time == time_kind::none) {
     is_sound = false;
@@ -205,6 +206,22 @@ std::optional<query_planner::relation> query_planner::plan_window(const function
   auto out = windowed(std::move(input->plan), std::move(made), at);
   auto scope = scope_of(out.columns, {});
   return relation{std::move(out), std::move(scope)};
+}
+
+void query_planner::make_time(plan_node& rows, std::size_t column) const {
+  const auto& type = rows.columns[column].type;
+  const bool is_time =
+      type.root() == type_root::timestamp || type.root() == type_root::timestamp_ltz;
+  if (!views_->is_batch || rows.columns[column].time != time_kind::none || !is_time ||
+      type.precision() > 3)
+    return;
+  plan_node timed;
+  timed.at = rows.at;
+  timed.columns = rows.columns;
+  timed.columns[column].time = time_kind::row_time;
+  timed.node = watermark_node{column};
+  timed.inputs.push_back(std::move(rows));
+  rows = std::move(timed);
 }
 
 plan_node windowed(plan_node input, window_node made, source_span at) {
@@ -298,6 +315,7 @@ query_planner::plan_group_window(relation input, const select& from, group_windo
       }
   if (items.size() > input.plan.columns.size())
     input.plan = projected(std::move(input.plan), std::move(items), std::move(names));
+  make_time(input.plan, made.shape.time_column);
   if (input.plan.columns[made.shape.time_column].time == time_kind::none)
     return fail(diagnostic_kind::invalid,
                 label + " in GROUP BY needs a column with a WATERMARK, or of PROCTIME()",

@@ -45,6 +45,8 @@ public:
   /// windows give them. Those that this statement reads are added.
   void keep_late(std::set<graph::object_path> of) { views_->late = std::move(of); }
   const std::set<graph::object_path>& late_views() const { return views_->late; }
+  /// In batch mode windows take any time: without watermarks too.
+  void set_batch(bool is_batch) { views_->is_batch = is_batch; }
 
   /// The rows of a query into a table: matched by position, with casts that need not be asked for.
   std::optional<plan_node> plan(const insert& from);
@@ -87,6 +89,7 @@ private:
     std::size_t operators = 0;            ///< of what was put in
     std::string refusal; ///< why none can be planned that has this one below it; said once
     bool has_cycle = false;
+    bool is_batch = false;
   };
   /// A query's rows before ORDER BY: perhaps with columns behind, that only it needs.
   struct ordered {
@@ -296,6 +299,9 @@ private:
                     match_node& out);
   bool bind_measures(const match_recognize& from, expression_binder& binder, plan_node& out);
   bool find_skip(const match_recognize& from, match_node& out);
+
+  /// In batch mode makes a time of a column that is a time, if it can be that of windows.
+  void make_time(plan_node& rows, std::size_t column) const;
 
   // --- FOR SYSTEM_TIME AS OF (plan_temporal_join.cpp)
   std::optional<relation> plan_temporal_join(const join_table& from, source_span at);

@@ -1,5 +1,8 @@
 #include "libgraph/sql/translate/job_translator.hpp"
 
+#include "libgraph/job_graph/job_graph.hpp"
+#include "libgraph/job_graph/operator_check.hpp"
+#include "libgraph/sql/optimize/final_rows.hpp"
 #include "libgraph/sql/optimize/optimizer.hpp"
 #include "libgraph/sql/optimize/set_execution.hpp"
 #include "libgraph/sql/translate/translator.hpp"
@@ -82,9 +85,13 @@ graph::row_type_ptr shared(const logical_type& type) {
 }
 
 std::optional<translated_job> job_translator::translate(const std::vector<plan_node>& sinks) {
+  const auto known = findings_.size();
   bool is_sound = true;
-  for (const auto& each : sinks)
+  for (const auto& each : sinks) {
+    at_ = each.at;
     is_sound &= add_sink(each);
+  }
+  is_sound &= findings_.size() == known;
   for (const auto& each : sinks)
     if (!has_end_)
       for (auto& told : find_lasting_state(each))
@@ -141,7 +148,21 @@ std::int32_t job_translator::add(std::string name, graph::operator_spec spec,
   made.output_type = std::move(type);
   for (const auto input : made.inputs)
     made.parallelism = std::max(made.parallelism, fixed_parallelism(input));
+  check(made);
   return out_.program.add(std::move(made));
+}
+
+void job_translator::check(const graph::transformation& made) {
+  graph::operator_node node;
+  node.name = made.name;
+  node.spec = std::get<graph::operator_call>(made.call).spec;
+  if (auto* windows = std::get_if<graph::window_aggregate_spec>(&node.spec))
+    windows->late_side = -1; // what late rows come out of is added behind it
+  node.output_type = made.output_type;
+  for (const auto input : made.inputs)
+    node.input_types.push_back(out_.program.at(input).output_type);
+  if (const auto checked = graph::check_operator(node, made.name); !checked)
+    fail(diagnostic_kind::invalid, checked.error().message, at_);
 }
 
 std::int32_t job_translator::fixed_parallelism(std::int32_t index) {
@@ -176,8 +197,13 @@ maybe_index job_translator::visit(const plan_node& plan, bool needs_before) {
     if (known.needs_before == needs_before && *known.plan == plan && is_repeatable(plan))
       return known.index;
   const auto outer = std::exchange(needs_before_, needs_before);
-  const auto index = std::visit([&](const auto& node) { return make(node, plan); }, plan.node);
+  const auto outer_at = std::exchange(at_, plan.at);
+  const auto index =
+      plan.traits.is_final
+          ? visit(made_of_final_.emplace_back(over_one_window(plan)))
+          : std::visit([&](const auto& node) { return make(node, plan); }, plan.node);
   needs_before_ = outer;
+  at_ = outer_at;
   if (index)
     done_.push_back({&plan, needs_before, *index});
   return index;

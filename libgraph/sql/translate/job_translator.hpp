@@ -34,6 +34,7 @@ struct translated_job {
 enum class length_enforcer : std::uint8_t { ignore, trim_pad, error };
 
 struct translation_settings {
+  bool is_batch = false;            ///< tables that do not end, or are updated, are refused
   std::string time_zone = "UTC";    ///< of the session
   std::int64_t idle_timeout_ms = 0; ///< of sources with watermarks; 0: never idle
   bool drops_null = false; ///< rows with NULL for a column that is NOT NULL; else they fail the job

@@ -1,9 +1,35 @@
+#include "libgraph/expression/program.hpp"
 #include "libgraph/sql/optimize/unsteady.hpp"
 #include "libgraph/sql/translate/check_constants.hpp"
 #include "libgraph/sql/translate/expression_translator.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 
 namespace headrace::sql {
+namespace {
+
+bool can_compute(const bound_expression& from, const logical_type& rows, const std::string& zone) {
+  auto made = translate_expression(from, zone, nullptr);
+  if (!made)
+    return false;
+  graph::program_settings how;
+  how.time_zone = zone;
+  const graph::expression outputs[] = {std::move(*made)};
+  return graph::expression_program::compile(rows, {}, outputs, how).has_value();
+}
+
+/// Where the smallest part of an expression stands that cannot be computed; nothing: all can be.
+std::optional<source_span> find_refused(const bound_expression& in, const logical_type& rows,
+                                        const std::string& zone) {
+  if (can_compute(in, rows, zone))
+    return std::nullopt;
+  if (const auto* call = std::get_if<bound_call>(&in.node))
+    for (const auto& each : call->arguments)
+      if (const auto at = find_refused(each, rows, zone); at && at->is_known())
+        return at;
+  return in.at;
+}
+
+} // namespace
 
 maybe_index job_translator::make(const calc_node& node, const plan_node& plan) {
   // A condition may be true of the new row of an update alone: then the old one is to be seen.
@@ -25,7 +51,18 @@ maybe_index job_translator::make(const calc_node& node, const plan_node& plan) {
   }
   if (!is_sound)
     return std::nullopt;
-  return add("calc", std::move(spec), {*below}, plan.row_type());
+  const auto known = findings_.size();
+  const auto made = add("calc", std::move(spec), {*below}, plan.row_type());
+  if (findings_.size() == known)
+    return made;
+  const auto rows = plan.inputs[0].row_type();
+  auto at =
+      node.condition ? find_refused(*node.condition, rows, settings_.time_zone) : std::nullopt;
+  for (const auto& each : node.items)
+    at = at ? at : find_refused(each, rows, settings_.time_zone);
+  if (at && at->is_known())
+    findings_.back().at = *at;
+  return std::nullopt;
 }
 
 bool job_translator::tell_of_unsteady(const calc_node& node, const plan_node& plan) {

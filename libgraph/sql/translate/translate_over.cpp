@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace headrace::sql {
 namespace {
@@ -20,7 +21,41 @@ bool is_known(const aggregate_item& item) {
   return !item.is_distinct && std::find(names.begin(), names.end(), item.function) != names.end();
 }
 
+/// All rows of each partition in an order, when the input has ended: in batch mode.
+plan_node in_order(const over_node& node, const plan_node& input) {
+  rank_node all;
+  all.partition = node.partition;
+  all.order = node.order;
+  all.last = std::numeric_limits<std::int64_t>::max();
+  plan_node out;
+  out.at = input.at;
+  out.node = std::move(all);
+  out.columns = input.columns;
+  out.inputs.push_back(input);
+  out.traits.is_final = true;
+  return out;
+}
+
 } // namespace
+
+/// Rows come in their order: which of them are equal in it is not known any more.
+bool job_translator::check_frame(const over_node& node, const plan_node& plan) {
+  static constexpr std::array of_any{std::string_view("FIRST_VALUE"), std::string_view("LAG"),
+                                     std::string_view("ROW_NUMBER")};
+  for (const auto& each : node.items) {
+    const bool is_of_any = std::find(of_any.begin(), of_any.end(), each.function) != of_any.end();
+    const bool is_rank = each.function == "RANK" || each.function == "DENSE_RANK";
+    if (is_of_any || (node.is_rows && !is_rank))
+      continue;
+    fail(diagnostic_kind::unsupported,
+         is_rank ? each.function + " takes ORDER BY of a time attribute, ascending"
+                 : "RANGE takes ORDER BY of a time attribute, ascending; of other columns say ROWS "
+                   "BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
+         plan.at);
+    return false;
+  }
+  return true;
+}
 
 /// Only what no Top-N was made of comes here.
 maybe_index job_translator::make(const over_node& node, const plan_node& plan) {
@@ -31,10 +66,11 @@ maybe_index job_translator::make(const over_node& node, const plan_node& plan) {
                 updating->at);
   const bool is_over_time = node.order.size() == 1 && !node.order[0].is_descending &&
                             input.columns[node.order[0].column].time != time_kind::none;
-  if (!is_over_time)
+  if (!is_over_time && !settings_.is_batch)
     return fail(diagnostic_kind::unsupported,
                 "ORDER BY of OVER takes a time attribute, ascending, unless it ranks rows by "
-                "ROW_NUMBER with a condition such as n <= 10 around it",
+                "ROW_NUMBER with a condition such as n <= 10 around it; of tables that end SET "
+                "'execution.runtime-mode' = 'batch' takes any order",
                 plan.at);
   for (const auto& each : node.items)
     if (!is_known(each))
@@ -44,13 +80,15 @@ maybe_index job_translator::make(const over_node& node, const plan_node& plan) {
                  : not_yet(each.function + (each.is_distinct ? " with DISTINCT" : "") +
                                " with OVER",
                            plan.at);
-  auto below = visit(input);
+  if (!is_over_time && !check_frame(node, plan))
+    return std::nullopt;
+  auto below =
+      is_over_time ? visit(input) : visit(made_of_final_.emplace_back(in_order(node, input)));
   if (!below)
     return std::nullopt;
   graph::over_spec spec;
-  const auto time = node.order[0].column;
-  if (input.columns[time].time == time_kind::row_time)
-    spec.time_column = static_cast<std::int32_t>(time);
+  if (is_over_time && input.columns[node.order[0].column].time == time_kind::row_time)
+    spec.time_column = static_cast<std::int32_t>(node.order[0].column);
   spec.is_rows = node.is_rows;
   spec.preceding = node.preceding.value_or(-1);
   spec.calls = calls_of(node.items);

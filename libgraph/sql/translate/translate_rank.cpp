@@ -28,7 +28,7 @@ maybe_index job_translator::add_rank(const rank_node& node, const plan_node& pla
   graph::rank_spec spec;
   spec.input_retracts = find_updating(input) != nullptr;
   const bool keeps_rows = !node.order.empty() || spec.input_retracts;
-  if (keeps_rows && node.last > graph::rank_spec::kept_ranks_max)
+  if (keeps_rows && !node.window_end && node.last > graph::rank_spec::kept_ranks_max)
     return fail(diagnostic_kind::invalid,
                 "rows up to rank " + std::to_string(graph::rank_spec::kept_ranks_max) +
                     " are kept in order, not " + std::to_string(node.last),

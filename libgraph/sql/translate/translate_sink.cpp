@@ -79,8 +79,11 @@ bool job_translator::add_table_sink(const sink_node& sink, const plan_node& plan
     return false;
   const auto* able = dynamic_cast<const graph::changelog_sink*>(made->get());
   if ((able == nullptr || !able->takes_changes()) &&
-      !check_inserts_only(sink, plan,
-                          "write to 'changelog-json', 'print' or another that takes updates"))
+      !check_inserts_only(
+          sink, plan,
+          "write to 'changelog-json', 'print' or another that takes updates, or, of "
+          "tables that end, take the last rows alone: SET "
+          "'execution.runtime-mode' = 'batch'"))
     return false;
   if (!has_end_ && sink.options.contains("sink.overwrite")) {
     fail(diagnostic_kind::unsupported, "INSERT OVERWRITE needs input that ends", plan.at);

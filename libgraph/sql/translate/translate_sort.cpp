@@ -36,7 +36,8 @@ maybe_index job_translator::add_sort(const sort_node& node, const plan_node& pla
     return fail(
         diagnostic_kind::unsupported,
         "ORDER BY without LIMIT takes a time attribute, ascending and alone, unless it is of "
-        "rows that are shown, of tables that end",
+        "rows that are shown, of tables that end; of such tables SET 'execution.runtime-mode' = "
+        "'batch' orders all rows",
         plan.at);
   over_node rows;
   rows.order = node.keys;

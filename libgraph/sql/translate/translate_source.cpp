@@ -64,6 +64,8 @@ maybe_index job_translator::add_stream(const scan_node& node, const plan_node& p
     return fail(diagnostic_kind::invalid, "table " + node.table.object + " is no stream to read",
                 plan.at);
   has_end_ = false; // it is not known
+  if (settings_.is_batch && !check_batch(node, false, plan.at))
+    return std::nullopt;
   if (produced_of(node, plan) == node.record)
     return found->second;
   return choose_fields(found->second, node, plan);
@@ -80,7 +82,10 @@ maybe_index job_translator::add_source(const scan_node& node, const plan_node& p
   if (!made)
     return fail(diagnostic_kind::invalid,
                 "table " + node.table.object + ": " + made.error().message, plan.at);
-  has_end_ &= (*made)->bounds() == graph::boundedness::bounded;
+  const bool has_end = (*made)->bounds() == graph::boundedness::bounded;
+  has_end_ &= has_end;
+  if (settings_.is_batch && !check_batch(node, has_end, plan.at))
+    return std::nullopt;
   const auto produced = produced_of(node, plan);
   if (produced == type)
     return add(node.table.object, std::move(spec), {}, type);
@@ -94,6 +99,26 @@ maybe_index job_translator::add_source(const scan_node& node, const plan_node& p
     spec.watermarks.time_column = static_cast<std::int32_t>(
         node.fields[static_cast<std::size_t>(spec.watermarks.time_column)]);
   return choose_fields(add(node.table.object, std::move(spec), {}, type), node, plan);
+}
+
+/// As Flink says it.
+bool job_translator::check_batch(const scan_node& node, bool has_end, source_span at) {
+  const auto in_stream = ": SET 'execution.runtime-mode' = 'streaming'";
+  const auto format = node.options.find("format");
+  if (!has_end)
+    fail(diagnostic_kind::invalid,
+         "Querying an unbounded table '" + node.table.object +
+             "' in batch mode is not allowed. The table source is unbounded" + in_stream,
+         at);
+  else if (format != node.options.end() && graph::is_changelog_format(format->second))
+    fail(diagnostic_kind::invalid,
+         "Querying a table in batch mode is currently only possible for INSERT-only table sources. "
+         "But the source for table '" +
+             node.table.object + "' produces other changelog messages than just INSERT" + in_stream,
+         at);
+  else
+    return true;
+  return false;
 }
 
 std::int32_t job_translator::choose_fields(std::int32_t input, const scan_node& node,
@@ -150,7 +175,9 @@ std::optional<graph::column_ptr> job_translator::value_of(const bound_expression
 
 maybe_index job_translator::make(const watermark_node& node, const plan_node& plan) {
   graph::watermark_spec spec;
-  spec.kind = graph::watermark_kind::bounded_out_of_orderness;
+  // In batch mode the one watermark is the end, so that no row is late.
+  spec.kind = settings_.is_batch ? graph::watermark_kind::none
+                                 : graph::watermark_kind::bounded_out_of_orderness;
   spec.bound_ms = node.delay_ms;
   spec.on_event = node.on_event;
   spec.idle_timeout_ms = node.idle_timeout_ms.value_or(settings_.idle_timeout_ms);

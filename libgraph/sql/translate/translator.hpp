@@ -3,6 +3,7 @@
 #include "libgraph/sql/translate/job_translator.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <utility>
@@ -47,6 +48,8 @@ private:
   // --- the pipeline (job_translator.cpp)
   std::int32_t add(std::string name, graph::operator_spec spec, std::vector<std::int32_t> inputs,
                    logical_type type);
+  /// Tells, with the place of the plan at hand, what keeps an operator from being carried out.
+  void check(const graph::transformation& made);
   /// That of the operators whose rows come out of `index`; 0: the job's. Who reads them has the
   /// same, as rows that are dealt out to several may overtake those that they take back.
   std::int32_t fixed_parallelism(std::int32_t index);
@@ -65,6 +68,8 @@ private:
   maybe_index make(const late_node& node, const plan_node& plan);
   maybe_index add_source(const scan_node& node, const plan_node& plan,
                          const graph::watermark_spec& watermarks);
+  /// Tells of tables that batch mode does not take.
+  bool check_batch(const scan_node& node, bool has_end, source_span at);
   /// Whether the rows are those of an operator of the program around.
   bool is_stream(const scan_node& node) const;
   maybe_index add_stream(const scan_node& node, const plan_node& plan);
@@ -92,6 +97,8 @@ private:
 
   // --- orders (translate_over.cpp, translate_rank.cpp, translate_sort.cpp)
   maybe_index make(const over_node& node, const plan_node& plan);
+  /// Tells of frames that take rows in the order of a time alone.
+  bool check_frame(const over_node& node, const plan_node& plan);
   maybe_index make(const rank_node& node, const plan_node& plan);
   maybe_index make(const sort_node& node, const plan_node& plan);
   maybe_index add_sort(const sort_node& node, const plan_node& plan);
@@ -174,6 +181,7 @@ private:
     std::int32_t index = 0;
   };
   std::vector<known_plan> done_;
+  std::deque<plan_node> made_of_final_; ///< what operators that give final rows came to
   /// Operators that give late rows as side output 0. Some windows have two of them.
   struct late_rows {
     const plan_node* plan = nullptr; ///< the window aggregate
@@ -191,6 +199,7 @@ private:
   };
   std::vector<session_rows> sessions_;
   bool needs_before_ = true; ///< of the plan that is being made
+  source_span at_;           ///< likewise
 };
 
 } // namespace headrace::sql

@@ -5,6 +5,7 @@
 #include "libtask/operator/rank/rank_changes.hpp"
 #include "libtask/operator/rank/row_list.hpp"
 #include "libtask/operator/window/window_rank_operator.hpp"
+#include "libtask/operator/window/window_sort_operator.hpp"
 #include "libgraph/data/order_key.hpp"
 
 #include <algorithm>
@@ -359,7 +360,8 @@ result<std::unique_ptr<stream_operator>> make_rank_operator(const graph::operato
                                                             const operator_context& context) {
   const auto& spec = std::get<graph::rank_spec>(node.spec);
   if (spec.window_end_column >= 0)
-    return make_window_rank_operator(node, context);
+    return spec.last > graph::rank_spec::kept_ranks_max ? make_window_sort_operator(node, context)
+                                                        : make_window_rank_operator(node, context);
   std::unique_ptr<stream_operator> made = std::make_unique<rank_operator>(node, context);
   if (!spec.mini_batch.is_on())
     return made;

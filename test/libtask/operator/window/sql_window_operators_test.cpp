@@ -11,6 +11,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -279,6 +280,60 @@ TEST_CASE("ranks of a window are given once, when it is over") {
   CHECK(harness.metrics().late_records.value() == 1);
   REQUIRE(harness.advance(19));
   CHECK(changes_of(harness.take()) == lines{row("9, d", 10, "1")});
+}
+
+TEST_CASE("all rows of a window are given in order, however many they are") {
+  testing::dice random(testing::seed());
+  graph::rank_spec spec;
+  spec.key_columns = {0, 5};
+  spec.order = {{1, true, false}};
+  spec.first = 2;
+  spec.last = std::numeric_limits<std::int64_t>::max();
+  spec.outputs_rank = true;
+  spec.window_end_column = 5;
+  auto output = fields_of(true);
+  output.push_back({"n", logical_type::bigint().not_null(), {}});
+  for (const auto* backend : {"hashmap", "rocksdb"}) {
+    operator_harness harness(node_of(spec, output, true), make_rank_operator, {}, backend);
+    std::map<std::int64_t, std::vector<input_row>> kept; // of the window that ends at 10, by key
+    const auto count = 3 * 4096;                         // some pieces of output
+    for (int row = 0; row < count;) {
+      std::vector<input_row> batch;
+      for (int i = 0; i < 512; ++i, ++row) {
+        input_row made;
+        made.k = random.below(8) == 0 ? 2 : 1;
+        made.v = static_cast<std::int32_t>(random.below(1000));
+        made.text = std::to_string(row);
+        made.end_ms = random.below(8) == 0 ? 20 : 10;
+        batch.push_back(made);
+        if (made.end_ms == 10)
+          kept[made.k].push_back(made);
+      }
+      REQUIRE(harness.push(batch_of(batch, true)));
+    }
+    lines expected;
+    for (auto& [key, rows] : kept) {
+      std::stable_sort(rows.begin(), rows.end(),
+                       [](const auto& left, const auto& right) { return left.v > right.v; });
+      for (std::size_t i = 1; i < rows.size(); ++i)
+        expected.push_back("+I[" + std::to_string(key) + ", " + std::to_string(rows[i].v) + ", " +
+                           rows[i].text + ", " + time_text(0) + ", " + time_text(0) + ", " +
+                           time_text(10) + ", " + std::to_string(i + 1) + "]");
+    }
+    REQUIRE(harness.advance(9));
+    const auto got = changes_of(harness.take());
+    for (const auto* key : {"+I[1,", "+I[2,"}) { // keys come in any order
+      const auto of_key = [&](const lines& all) {
+        lines out;
+        for (const auto& each : all)
+          if (each.starts_with(key))
+            out.push_back(each);
+        return out;
+      };
+      CHECK(of_key(got) == of_key(expected));
+    }
+    CHECK(got.size() == expected.size());
+  }
 }
 
 TEST_CASE("sessions of random rows are those that gaps leave") {
