@@ -1,14 +1,9 @@
 #include "libtask/format/plain_json_reader.hpp"
 
-#include <simdjson.h>
+#include "libtask/format/json_string.hpp"
 
 #include <algorithm>
 #include <array>
-#include <bit>
-
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
 
 // All loops end at the line break, which no token holds, so that none looks for the input's end.
 namespace headrace::task {
@@ -31,6 +26,8 @@ bool holds_plain(const graph::logical_type& row, std::size_t depth) {
 }
 
 const char* skip_spaces(const char* at) {
+  if (static_cast<unsigned char>(*at) > ' ') [[likely]]
+    return at;
   while (*at == ' ' || *at == '\t' || *at == '\r')
     ++at;
   return at;
@@ -51,7 +48,7 @@ const char* end_of_number(const char* at) {
 }
 
 /// The end of a word at `at`; null when another text stands there.
-const char* end_of_word(const char* at, std::string_view word) {
+inline const char* end_of_word(const char* at, std::string_view word) {
   for (const char letter : word) {
     if (*at++ != letter)
       return nullptr;
@@ -74,84 +71,8 @@ const char* end_of_literal(const char* at) {
 
 bool starts_number(char letter) { return letter == '-' || (letter >= '0' && letter <= '9'); }
 
-/// What a letter behind a backslash means; 0 when the whole parser is to tell.
-constexpr std::array<char, 256> make_escaped_letters() {
-  std::array<char, 256> out{};
-  constexpr std::string_view letters = "\"\\/bfnrt";
-  constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
-  for (std::size_t i = 0; i < letters.size(); ++i)
-    out[static_cast<unsigned char>(letters[i])] = meant[i];
-  return out;
-}
-constexpr auto escaped_letters = make_escaped_letters();
-
-/// The first quote, backslash or control character from `at` on. @param is_ascii  made false when
-///        another character stands before it
-const char* skip_plain(const char* at, [[maybe_unused]] const char* end, bool& is_ascii) {
-#if defined(__SSE2__)
-  for (; end - at >= 16; at += 16) {
-    const auto letters = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-    const auto special =
-        _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(letters, _mm_set1_epi8('"')),
-                                  _mm_cmpeq_epi8(letters, _mm_set1_epi8('\\'))),
-                     _mm_cmpeq_epi8(_mm_min_epu8(letters, _mm_set1_epi8(0x1f)), letters));
-    const auto specials = static_cast<unsigned>(_mm_movemask_epi8(special));
-    const auto wide = static_cast<unsigned>(_mm_movemask_epi8(letters));
-    if (specials == 0) {
-      is_ascii &= wide == 0;
-      continue;
-    }
-    is_ascii &= (wide & (specials ^ (specials - 1))) == 0;
-    return at + std::countr_zero(specials);
-  }
-#endif
-  for (; *at != '"' && *at != '\\' && static_cast<unsigned char>(*at) >= 0x20; ++at)
-    is_ascii &= static_cast<unsigned char>(*at) < 0x80;
-  return at;
-}
-
 std::string_view between(const char* begin, const char* end) {
   return {begin, static_cast<std::size_t>(end - begin)};
-}
-
-/// A string behind its opening quote.
-struct string_token {
-  const char* end = nullptr; ///< its closing quote; null: it is left to the whole parser
-  bool has_escapes = false;
-};
-
-/// Scans the string that opens at `at`. Control characters, bad UTF-8 and escapes of more than one
-/// letter are left to the whole parser.
-inline string_token scan_string(const char* at, const char* end) {
-  const auto* const begin = ++at;
-  bool is_ascii = true;
-  string_token out;
-  while (true) {
-    at = skip_plain(at, end, is_ascii);
-    if (*at != '\\')
-      break;
-    if (escaped_letters[static_cast<unsigned char>(at[1])] == 0)
-      return {};
-    out.has_escapes = true;
-    at += 2;
-  }
-  if (*at != '"')
-    return {};
-  if (!is_ascii && !simdjson::validate_utf8(begin, static_cast<std::size_t>(at - begin)))
-    return {};
-  out.end = at;
-  return out;
-}
-
-/// Writes the text that is meant.
-void unescape(std::string_view text, std::string& out) {
-  out.clear();
-  for (auto at = text.find('\\'); at != text.npos; at = text.find('\\')) {
-    out.append(text.substr(0, at));
-    out += escaped_letters[static_cast<unsigned char>(text[at + 1])];
-    text.remove_prefix(at + 2);
-  }
-  out.append(text);
 }
 
 const char* skip_elements(const char* at, const char* end, std::size_t depth);
@@ -279,7 +200,7 @@ const char* plain_json_reader::read_field(const char* at, row_plan& plan,
 
 const char* plain_json_reader::read_value(const char* at, value_plan& plan, column_builder& out) {
   if (*at == 'n') {
-    const auto* end = end_of_literal(at);
+    const auto* end = end_of_word(at, "null");
     if (end == nullptr || !plan.scalar.type().is_nullable())
       return nullptr;
     out.append_null();
@@ -299,12 +220,13 @@ const char* plain_json_reader::read_value(const char* at, value_plan& plan, colu
     if (token.end == nullptr)
       return nullptr;
     const auto text = between(at + 1, token.end);
-    if (token.has_escapes)
-      unescape(text, unescaped_);
-    const bool is_read = token.has_escapes ? plan.scalar.append(unescaped_, false, out)
-                                           : plan.scalar.append(text, shares_, out);
+    const bool is_read = token.has_escapes
+                             ? plan.scalar.append(unescape(text, unescaped_), false, out)
+                             : plan.scalar.append(text, shares_, out);
     return is_read ? token.end + 1 : nullptr;
   }
+  if (const auto* end = plan.scalar.append_digits(at, end_, out); end != nullptr)
+    return end;
   const auto* end = starts_number(*at) ? end_of_number(at) : end_of_literal(at);
   if (end == nullptr || !plan.scalar.append(between(at, end), shares_, out))
     return nullptr;

@@ -2,6 +2,8 @@
 
 #include "libgraph/types/value_text.hpp"
 
+#include <optional>
+
 namespace headrace::task {
 namespace {
 
@@ -30,8 +32,8 @@ bool append_if(const Parsed& parsed, column_builder& out) {
   return true;
 }
 
-bool append_timestamp(const logical_type& type, std::string_view text, column_builder& out) {
-  const auto parsed = graph::parse_timestamp(text);
+bool append_timestamp(const logical_type& type,
+                      const std::optional<graph::parsed_timestamp>& parsed, column_builder& out) {
   if (!parsed)
     return false;
   auto local = *parsed;
@@ -71,6 +73,8 @@ scalar_reader::scalar_reader(const logical_type& type) : type_(&type) {
     kind_ = kind::text;
   else if (type.root() == type_root::bigint)
     kind_ = kind::bigint;
+  else if (type.root() == type_root::integer)
+    kind_ = kind::integer;
   else if (type.root() == type_root::timestamp && type.precision() == 3)
     kind_ = kind::milliseconds;
 }
@@ -79,8 +83,21 @@ bool scalar_reader::append_bigint(std::string_view text, column_builder& out) {
   return append_if<std::int64_t>(graph::parse_integer<std::int64_t>(without_spaces(text)), out);
 }
 
-bool scalar_reader::append_milliseconds(std::string_view text, column_builder& out) const {
-  return append_timestamp(*type_, without_spaces(text), out);
+bool scalar_reader::append_milliseconds(std::string_view text, column_builder& out) {
+  text = without_spaces(text);
+  const auto parsed = graph::parse_timestamp(text);
+  if (!append_timestamp(*type_, parsed, out))
+    return false;
+  constexpr std::size_t second_at = 17;
+  if (text.size() > second_at + 1 && text[13] == ':' && text[16] == ':' &&
+      !parsed->offset_seconds) {
+    // Two colons, and no zone: the minute ends here, and two digits follow.
+    minute_text_ = {graph::load_word(text.data()), graph::load_word(text.data() + 8)};
+    const auto second = (text[second_at] - '0') * 10 + (text[second_at + 1] - '0');
+    minute_ = (parsed->seconds - second) * 1000;
+    has_minute_ = true;
+  }
+  return true;
 }
 
 bool scalar_reader::append_bytes(std::string_view text, column_builder& out) {
@@ -118,7 +135,7 @@ bool scalar_reader::append_other(std::string_view text, column_builder& out) {
     return append_if<std::int32_t>(graph::parse_time(text), out);
   case type_root::timestamp:
   case type_root::timestamp_ltz:
-    return append_timestamp(type, text, out);
+    return append_timestamp(type, graph::parse_timestamp(text), out);
   case type_root::binary:
   case type_root::varbinary:
     return append_bytes(text, out);

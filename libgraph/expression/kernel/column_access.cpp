@@ -16,6 +16,29 @@ bool is_nested(const logical_type& type) {
          physical == physical_type::row || physical == physical_type::none;
 }
 
+/// Notes which rows are not NULL, 64 at a time: one by one, each would wait for the bits before it.
+void note_valid(const operand& from, const row_set& rows, std::uint8_t* bytes) {
+  if (from.is_constant && from.values->is_null(0))
+    return;
+  const auto* valid = from.is_constant ? nullptr : from.values->validity();
+  std::size_t group = 0;
+  std::uint64_t bits = 0;
+  const auto flush = [&] {
+    for (auto* to = bytes + group * 8; bits != 0; ++to, bits >>= 8U)
+      *to = static_cast<std::uint8_t>(*to | (bits & 0xffU));
+  };
+  for_each_row(rows, [&](std::size_t row) {
+    if (row >> 6U != group) {
+      flush();
+      group = row >> 6U;
+    }
+    const std::uint64_t bit =
+        valid == nullptr ? 1U : static_cast<unsigned>(valid[row >> 3U]) >> (row & 7U) & 1U;
+    bits |= bit << (row & 63U);
+  });
+  flush();
+}
+
 } // namespace
 
 std::shared_ptr<buffer> joined_validity(const kernel_frame& frame) {
@@ -102,11 +125,7 @@ void column_merger::take(const operand& from, const row_set& rows) {
   }
   if (from.values->type().physical() == physical_type::none)
     return; // all NULL
-  auto* bits = validity_->mutable_as<std::uint8_t>();
-  for_each_row(rows, [&](std::size_t row) {
-    const unsigned is_valid = from.values->is_null(from.is_constant ? 0 : row) ? 0U : 1U;
-    bits[row >> 3U] = static_cast<std::uint8_t>(bits[row >> 3U] | is_valid << (row & 7U));
-  });
+  note_valid(from, rows, validity_->mutable_as<std::uint8_t>());
   if (type_.physical() == physical_type::string) {
     take_strings(from, rows);
     return;

@@ -56,6 +56,8 @@ std::string random_string(random_engine& random) {
   for (auto count = random() % 4; count > 0; --count)
     out += pick(random, {"abc", "x", "a longer text, not inline", "\xc3\xa9", "\\\\", "\\\"", "\\n",
                          "\\/\\b\\f\\r\\t", "{[,:]}", "12"});
+  if (one_of(random, 3)) // the ends of the blocks that are looked at
+    out.insert(1, std::string(random() % 70, 'y'));
   if (one_of(random, 16))
     out += pick(random, {"\\u00e9", "\\u0041", "\\x", "\xff", "\x01", "\\ud83d\\ude00"});
   return out + '"';
@@ -121,13 +123,20 @@ std::string random_value(random_engine& random, const logical_type& type) {
   case graph::type_root::boolean:
     return pick(random, {"true", "false", "\"true\""});
   case graph::type_root::timestamp:
-    return pick(random, {"\"2024-02-29 12:34:56.789\"", "\"2015-07-15T00:00:00Z\""});
+    if (one_of(random, 12))
+      return pick(random, {"\"2024-02-29 12:34:60\"", "\"2024-02-29 12:34:00.\"",
+                           "\"2024-02-29 12:34:5\"", "\"2024-02-29 12:34:07x\""});
+    return pick(random, {"\"2024-02-29 12:34:56.789\"", "\"2015-07-15T00:00:00Z\"",
+                         "\"2024-02-29 12:34:07.1\"", "\"2024-02-29 12:34:59\""});
   case graph::type_root::varbinary:
     return pick(random, {"\"YWJj\"", "\"\""});
   case graph::type_root::varchar:
     return random_string(random);
   default:
-    return pick(random, {"0", "-12", "7", "\"34\"", "1234567"});
+    if (one_of(random, 12))
+      return pick(random, {"2147483648", "-2147483648", "123456789012345", "1234567890123456",
+                           "9223372036854775808", "1.5", "1e2"});
+    return pick(random, {"0", "-12", "7", "\"34\"", "1234567", "12345678"});
   }
 }
 
