@@ -216,10 +216,13 @@ void dispatcher_endpoint::submit(const message<schema::SubmitJob>& request,
            });
 }
 
-void dispatcher_endpoint::start_master(const job_ptr& job, std::int32_t generation) {
+void dispatcher_endpoint::start_master(const job_ptr& job, std::int32_t generation,
+                                       int restarts) {
   const auto token = environment().random.next_id<fencing_token>();
-  const std::string name = "jobmaster-" + to_string(job->id);
-  masters_[name] = job->id;
+  // What is left of a master that has ended may still have its name.
+  const std::string name = "jobmaster-" + to_string(job->id) +
+                           (restarts == 0 ? "" : "-" + std::to_string(restarts + 1));
+  masters_[name] = {job, restarts};
   const actors::address master =
       spawn(std::make_unique<job_master_endpoint>(job, generation, token, self(), services_),
             {name, "job_master", actors::placement::control, actors::supervision::notify, true});
@@ -570,12 +573,37 @@ void dispatcher_endpoint::on_child_ended(const std::string& name, const error& c
   const auto master = masters_.find(name);
   if (master == masters_.end())
     return;
-  const job_id job = master->second;
+  const job_master lost = std::move(master->second);
+  const job_id job = lost.job->id;
   masters_.erase(master);
   close(job);
   lingering_.erase(job);
-  if (!book_.master_lost(job, cause, environment().time.wall_ms()))
+  if (book_.find_running(job) == nullptr)
     return; // it had said how the job ended
+  if (is_suspending_ || lost.restarts >= settings_.master_restarts_max) {
+    fail_without_master(job, cause);
+    return;
+  }
+  log().error("job master lost, another one is started",
+              {{"job", to_string(job)}, {"cause", to_string(cause)}});
+  book_.master_gone(job);
+  auto generation = std::make_shared<std::int32_t>();
+  on_store(
+      [job, generation](job_store& store) -> status {
+        HEADRACE_TRY(*generation, store.next_generation(job));
+        return {};
+      },
+      [this, lost, generation, cause](const status& stored) {
+        if (stored)
+          start_master(lost.job, *generation, lost.restarts + 1);
+        else
+          fail_without_master(lost.job->id, {cause.code, cause.message, stored.error()});
+      });
+}
+
+void dispatcher_endpoint::fail_without_master(const job_id& job, const error& cause) {
+  if (!book_.master_lost(job, cause, environment().time.wall_ms()))
+    return;
   log().error("job master lost", {{"job", to_string(job)}, {"cause", to_string(cause)}});
   answer_waiting(job);
   const auto* ended = book_.find_ended(job);

@@ -31,10 +31,14 @@ struct dispatcher_settings {
   std::size_t early_asks_max = 1'024;   ///< that wait until stored jobs are known
   int recoveries_max = 30;              ///< that stored jobs are read where storage fails
   std::chrono::milliseconds recovery_pause{1'000}; ///< before they are read again
+  /// Job masters of one job that end by a fault of their own and are started again, before the job
+  /// fails with that.
+  int master_restarts_max = 3;
 };
 
 /// Takes jobs in, stores them, runs a job master for each, and answers clients about them. A job
-/// master's end takes no other job down. One a cluster.
+/// master's end takes no other job down, and the job goes on under another one from its newest
+/// checkpoint. One a cluster.
 class dispatcher_endpoint final : public actors::endpoint {
 public:
   /// `services`, `store`: shared with all job masters and executor steps.
@@ -51,7 +55,8 @@ private:
 
   void submit(const message<schema::SubmitJob>& request,
               actors::reply_to<schema::SubmitJobReply> back);
-  void start_master(const job_ptr& job, std::int32_t generation);
+  void start_master(const job_ptr& job, std::int32_t generation, int restarts = 0);
+  void fail_without_master(const job_id& job, const error& cause);
   void cancel(const message<schema::CancelJob>& request,
               actors::reply_to<schema::Acknowledge> back);
   void take_savepoint(const message<schema::TakeSavepoint>& request,
@@ -118,7 +123,11 @@ private:
   std::set<job_id> refused_;            // have ended, and stay stored
   std::map<job_id, ending_job> ending_; // their masters clean up
   std::map<job_id, std::pair<actors::address, fencing_token>> lingering_; // ended, rows to fetch
-  std::map<std::string, job_id> masters_;                                 // child's name → job
+  struct job_master {
+    job_ptr job;
+    int restarts = 0; ///< of job masters before it
+  };
+  std::map<std::string, job_master> masters_; // by the child's name
   std::deque<std::pair<store_step, store_then>> store_queue_;
   bool is_store_busy_ = false;
   bool is_recovering_ = true;

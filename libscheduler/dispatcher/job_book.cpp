@@ -22,6 +22,13 @@ bool job_book::started(const job_id& job, actors::address master, fencing_token 
   return found->second.is_cancel_wanted;
 }
 
+void job_book::master_gone(const job_id& job) {
+  if (auto* known = find_running(job)) {
+    known->master = {};
+    known->token = {};
+  }
+}
+
 bool job_book::ended(const job_id& job, message<schema::JobEnded> how) {
   if (running_.erase(job) == 0)
     return false;

@@ -36,6 +36,8 @@ public:
   status add(const job_id& job, std::string name, std::int64_t now_ms);
   /// The master is started. @returns whether a cancel waits for it
   bool started(const job_id& job, actors::address master, fencing_token token);
+  /// The master has ended, and another one is to be started.
+  void master_gone(const job_id& job);
   /// Forgets a job that never started (its submission failed).
   void forget(const job_id& job) { running_.erase(job); }
   /// The job has ended. Forgets the oldest ended job when there are too many.

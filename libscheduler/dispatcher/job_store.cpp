@@ -75,6 +75,9 @@ public:
     }
     return all;
   }
+  result<std::int32_t> next_generation(const job_id& job) override {
+    return ++jobs_[job].generation;
+  }
   status put_ended(const job_id& /*job*/, const message<schema::JobEnded>& how) override {
     ended_.push_back(how);
     if (ended_.size() > ended_jobs_max)
@@ -135,12 +138,15 @@ public:
                              before.error());
         continue;
       }
-      const auto generation = *before + 1;
-      HEADRACE_CHECK(
-          files_.write_atomically(path_of(job->id, generation_suffix), std::to_string(generation)));
-      all.push_back({std::move(*job), generation});
+      HEADRACE_CHECK(keep_generation(job->id, *before + 1));
+      all.push_back({std::move(*job), *before + 1});
     }
     return all;
+  }
+  result<std::int32_t> next_generation(const job_id& job) override {
+    HEADRACE_TRY(const auto before, last_generation(job));
+    HEADRACE_CHECK(keep_generation(job, before + 1));
+    return before + 1;
   }
 
   status put_ended(const job_id& job, const message<schema::JobEnded>& how) override {
@@ -189,6 +195,9 @@ private:
       HEADRACE_TRY(const auto stored, read_message<schema::JobGraph>(files_, path));
       return graph::decode(*stored.view());
     });
+  }
+  status keep_generation(const job_id& job, std::int32_t generation) {
+    return files_.write_atomically(path_of(job, generation_suffix), std::to_string(generation));
   }
   /// How often the job was begun, 0: never. Attempts of a number that was given before could be
   /// taken for those of today, so a guess is none.

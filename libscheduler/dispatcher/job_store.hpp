@@ -32,6 +32,8 @@ public:
   /// All stored jobs, by id; those that cannot be read are left out and named in `refused`. Each
   /// load gives a job its next generation, which is lasting before this returns.
   virtual result<std::vector<stored_job>> load(std::vector<error>& refused) = 0;
+  /// The next generation of one stored job, which is lasting before this returns.
+  virtual result<std::int32_t> next_generation(const job_id& job) = 0;
 
   /// Keeps how a job has ended; forgets the oldest ends beyond some.
   virtual status put_ended(const job_id& job, const message<schema::JobEnded>& how) = 0;

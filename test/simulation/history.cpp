@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace headrace::simulation {
@@ -120,10 +121,12 @@ public:
     case 8:
       return fail_store();
     default: {
-      // Not the job master: the job of one that ends by itself fails, which is meant so.
-      static constexpr const char* kinds[] = {"subtask",    "subtask",          "task_executor",
-                                              "dispatcher", "resource_manager", "blob_server"};
-      const auto* kind = kinds[random_.below(std::size(kinds))];
+      // A job master at most once: the job of one that ends again and again fails, which is meant so.
+      static constexpr const char* kinds[] = {"subtask",          "subtask",     "task_executor",
+                                              "dispatcher",       "blob_server", "connection",
+                                              "resource_manager", "job_master"};
+      const auto* kind = kinds[random_.below(std::size(kinds) - (has_ended_master_ ? 1 : 0))];
+      has_ended_master_ = has_ended_master_ || std::string_view(kind) == "job_master";
       const auto who = cluster_.kill_actor(kind);
       return tell("ends " + who.value_or(std::string("no ") + kind));
     }
@@ -203,6 +206,7 @@ private:
   simulated_cluster& cluster_;
   random_source& random_;
   std::vector<std::string>& told_;
+  bool has_ended_master_ = false;
   std::int64_t mend_at_ms_ = 0;
   std::int64_t store_at_ms_ = 0;
   std::int64_t last_ms_ = 0;

@@ -64,6 +64,9 @@ public:
     refused.push_back(cause);
     return std::vector<stored_job>();
   }
+  result<std::int32_t> next_generation(const job_id& job) override {
+    return under_->next_generation(job);
+  }
   status put_ended(const job_id& job, const message<schema::JobEnded>& how) override {
     return under_->put_ended(job, how);
   }
@@ -342,6 +345,41 @@ TEST_CASE("a job that has ended does not begin anew, whenever its dispatcher is 
   }
   CHECK(runs_on > 0);
   CHECK(has_ended > 0);
+}
+
+TEST_CASE("a job goes on from its newest checkpoint when its master ends, but not for ever") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  auto sample = source_to_sink(2, 4);
+  sample.job().checkpoints = every(100);
+  const auto job = cluster.client->submit(sample.job());
+  int masters = 0;
+  const auto kill_master = [&] {
+    const auto which = ++masters == 1 ? std::string() : "-" + std::to_string(masters);
+    return cluster.node->kill({cluster.node->environment().node,
+                               "dispatcher/jobmaster-" + to_string(*job) + which, 0});
+  };
+
+  for (int i = 0; i < dispatcher_settings{}.master_restarts_max; ++i) {
+    CAPTURE(i);
+    REQUIRE(cluster.run_until_running(4));
+    const auto before = cluster.client->status(*job)->last_checkpoint;
+    for (int k = 0; k < 100 && cluster.client->status(*job)->last_checkpoint < before + 2; ++k)
+      cluster.node->advance(milliseconds(100));
+    const auto newest = cluster.client->status(*job)->last_checkpoint;
+    REQUIRE(kill_master());
+    cluster.kill(cluster.executors.back()); // task executors let go of what a lost master has
+    cluster.add_executor(2);
+    cluster.node->advance(milliseconds(1'000));
+    REQUIRE(cluster.run_until_running(4));
+    REQUIRE(cluster.wait_for(*job, "running"));
+    CHECK(cluster.client->status(*job)->restored_checkpoint >= newest);
+  }
+  REQUIRE(kill_master());
+  CHECK(cluster.wait_for(*job, "failed"));
+  const auto end = cluster.client->wait(*job);
+  REQUIRE(end);
+  CHECK(end->failure.message.find("job master ended") != std::string::npos);
 }
 
 TEST_CASE("stored jobs that cannot be read in a moment are read again") {
