@@ -216,12 +216,11 @@ void dispatcher_endpoint::submit(const message<schema::SubmitJob>& request,
            });
 }
 
-void dispatcher_endpoint::start_master(const job_ptr& job, std::int32_t generation,
-                                       int restarts) {
+void dispatcher_endpoint::start_master(const job_ptr& job, std::int32_t generation, int restarts) {
   const auto token = environment().random.next_id<fencing_token>();
   // What is left of a master that has ended may still have its name.
-  const std::string name = "jobmaster-" + to_string(job->id) +
-                           (restarts == 0 ? "" : "-" + std::to_string(restarts + 1));
+  const std::string name =
+      "jobmaster-" + to_string(job->id) + (restarts == 0 ? "" : "-" + std::to_string(restarts + 1));
   masters_[name] = {job, restarts};
   const actors::address master =
       spawn(std::make_unique<job_master_endpoint>(job, generation, token, self(), services_),
@@ -587,15 +586,22 @@ void dispatcher_endpoint::on_child_ended(const std::string& name, const error& c
   log().error("job master lost, another one is started",
               {{"job", to_string(job)}, {"cause", to_string(cause)}});
   book_.master_gone(job);
+  restart_master(lost, cause, settings_.recoveries_max);
+}
+
+void dispatcher_endpoint::restart_master(const job_master& lost, const error& cause, int tries) {
   auto generation = std::make_shared<std::int32_t>();
   on_store(
-      [job, generation](job_store& store) -> status {
+      [job = lost.job->id, generation](job_store& store) -> status {
         HEADRACE_TRY(*generation, store.next_generation(job));
         return {};
       },
-      [this, lost, generation, cause](const status& stored) {
+      [this, lost, generation, cause, tries](const status& stored) {
         if (stored)
           start_master(lost.job, *generation, lost.restarts + 1);
+        else if (tries > 1)
+          after(settings_.recovery_pause,
+                [this, lost, cause, tries] { restart_master(lost, cause, tries - 1); });
         else
           fail_without_master(lost.job->id, {cause.code, cause.message, stored.error()});
       });

@@ -47,6 +47,10 @@ public:
 
 private:
   using job_ptr = std::shared_ptr<const graph::job_graph>;
+  struct job_master {
+    job_ptr job;
+    int restarts = 0; ///< of job masters before it
+  };
   using store_step = std::function<status(job_store&)>;
   using store_then = std::function<void(const status&)>;
 
@@ -56,6 +60,7 @@ private:
   void submit(const message<schema::SubmitJob>& request,
               actors::reply_to<schema::SubmitJobReply> back);
   void start_master(const job_ptr& job, std::int32_t generation, int restarts = 0);
+  void restart_master(const job_master& lost, const error& cause, int tries);
   void fail_without_master(const job_id& job, const error& cause);
   void cancel(const message<schema::CancelJob>& request,
               actors::reply_to<schema::Acknowledge> back);
@@ -123,11 +128,7 @@ private:
   std::set<job_id> refused_;            // have ended, and stay stored
   std::map<job_id, ending_job> ending_; // their masters clean up
   std::map<job_id, std::pair<actors::address, fencing_token>> lingering_; // ended, rows to fetch
-  struct job_master {
-    job_ptr job;
-    int restarts = 0; ///< of job masters before it
-  };
-  std::map<std::string, job_master> masters_; // by the child's name
+  std::map<std::string, job_master> masters_;                             // by the child's name
   std::deque<std::pair<store_step, store_then>> store_queue_;
   bool is_store_busy_ = false;
   bool is_recovering_ = true;

@@ -16,6 +16,11 @@ data_connection_endpoint::data_connection_endpoint(data_connection_settings sett
       task_executor_(std::move(task_executor)),
       routes_(std::make_shared<link_routes>(directory_, metrics_)) {}
 
+data_connection_endpoint::~data_connection_endpoint() {
+  if (link_ != nullptr)
+    link_->abort({errc::peer_lost, "data connection has ended by a fault"});
+}
+
 void data_connection_endpoint::on_start() {
   used_us_ = now_us();
   watch_idleness();

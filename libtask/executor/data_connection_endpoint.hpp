@@ -46,6 +46,9 @@ public:
                            data_network& network, std::shared_ptr<data_connection_metrics> metrics,
                            actors::actor_ref task_executor);
 
+  /// After an end by a fault of its own: the other side must not hold the link for open.
+  ~data_connection_endpoint() override;
+
 private:
   void on_start() override;
   void on_mail(actors::mail_ptr content) override;

@@ -121,7 +121,8 @@ public:
     case 8:
       return fail_store();
     default: {
-      // A job master at most once: the job of one that ends again and again fails, which is meant so.
+      // A job master at most once: the job of one that ends again and again fails, which is meant
+      // so.
       static constexpr const char* kinds[] = {"subtask",          "subtask",     "task_executor",
                                               "dispatcher",       "blob_server", "connection",
                                               "resource_manager", "job_master"};

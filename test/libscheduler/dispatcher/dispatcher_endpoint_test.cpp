@@ -356,8 +356,8 @@ TEST_CASE("a job goes on from its newest checkpoint when its master ends, but no
   int masters = 0;
   const auto kill_master = [&] {
     const auto which = ++masters == 1 ? std::string() : "-" + std::to_string(masters);
-    return cluster.node->kill({cluster.node->environment().node,
-                               "dispatcher/jobmaster-" + to_string(*job) + which, 0});
+    return cluster.node->kill(
+        {cluster.node->environment().node, "dispatcher/jobmaster-" + to_string(*job) + which, 0});
   };
 
   for (int i = 0; i < dispatcher_settings{}.master_restarts_max; ++i) {
