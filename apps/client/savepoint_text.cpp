@@ -22,7 +22,10 @@ std::string type_of(const processor::state_summary& state) {
   const auto& described = *state.description;
   if (described.kind == state::table_kind::map)
     return described.entry_key_type.to_sql() + " → " + described.value_type.to_sql();
-  return described.value_type.to_sql();
+  const auto& type = described.value_type;
+  if (state::is_bytes_of_parts(type))
+    return "bytes of " + type.child(0).to_sql();
+  return type.to_sql();
 }
 
 std::string_view kind_of(const state::completed_checkpoint& content) {
@@ -57,12 +60,10 @@ json entry_json(const processor::state_summary& state, const processor::keyed_pi
   case state::table_kind::timers:
     out["times"] = times_json(entry.value);
     break;
-  case state::table_kind::operator_rows:
-    out["value"] = described.layout.is_variable() ? value_json(entry.value, described.value_type)
-                                                  : json(hex_of(entry.value));
-    break;
   default:
-    out["value"] = value_json(entry.value, described.value_type);
+    out["value"] = described.layout.is_variable() && !state::is_bytes_of_parts(described.value_type)
+                       ? value_json(entry.value, described.value_type)
+                       : json(hex_of(entry.value));
   }
   return out;
 }

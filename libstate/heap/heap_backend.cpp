@@ -52,6 +52,8 @@ result<heap_backend::state_entry*> heap_backend::open(const state_description& w
     HEADRACE_CHECK(rebuild_with(found->second, wanted, &migration));
   } else if (stored.ttl_ms != wanted.ttl_ms) {
     HEADRACE_CHECK(rebuild_with(found->second, wanted, nullptr));
+  } else if (found->second.table) {
+    found->second.table->describe_values(wanted.value_type);
   }
   return &found->second;
 }
@@ -109,6 +111,7 @@ result<keyed_table*> heap_backend::open_table(const state_description& wanted) {
   if (wanted.kind == table_kind::map)
     return error(errc::internal, "a map state is no table: `" + wanted.name + "`");
   HEADRACE_TRY(auto* const entry, open(wanted));
+  entry->is_open = true;
   return static_cast<keyed_table*>(entry->table.get());
 }
 
@@ -122,7 +125,7 @@ heap_backend::state_entry& heap_backend::open_for_user(const graph::state_descri
 
 status heap_backend::settle_restored(bool may_drop) {
   const auto is_left = [](const auto& named) {
-    return is_user_kind(named.second.description().kind) && !named.second.has_handle();
+    return named.second.is_left(named.second.description().kind);
   };
   if (may_drop)
     std::erase_if(states_, is_left);

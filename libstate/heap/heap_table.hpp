@@ -31,6 +31,8 @@ public:
   ~heap_table() override;
 
   const state_description& description() const override { return description_; }
+  /// Says anew what is in the values, which stay as they are.
+  void describe_values(const graph::logical_type& type) { description_.value_type = type; }
   status locate(const key_batch& keys, std::span<const std::uint32_t> rows,
                 std::span<const state_namespace> namespaces, access mode,
                 located_rows& out) override;

@@ -1,6 +1,9 @@
 #include "libstate/keyed/state_description.hpp"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace headrace::state {
 
@@ -52,6 +55,34 @@ std::string first_difference(const graph::logical_type& stored, const graph::log
   return path + ": was " + stored.to_sql() + ", is " + wanted.to_sql();
 }
 
+/// When a row was written stands in the value, of an operator whose rows expire.
+constexpr std::string_view written_field = "$written";
+constexpr std::string_view bytes_field = "$bytes";
+
+const std::vector<graph::logical_type::field>& parts_of(const graph::logical_type& type) {
+  return is_bytes_of_parts(type) ? type.fields().front().type.fields() : type.fields();
+}
+
+bool has_stamp(const graph::logical_type& type) {
+  const auto& parts = parts_of(type);
+  return !parts.empty() && parts.back().name == written_field;
+}
+
+/// Whether rows were stored by a release that did not yet say what is in their bytes.
+bool is_undescribed(const graph::logical_type& stored, const graph::logical_type& wanted) {
+  const auto bytes = graph::logical_type::bytes();
+  return is_bytes_of_parts(wanted) && has_stamp(stored) == has_stamp(wanted) &&
+         (stored == bytes || (has_stamp(stored) && !is_bytes_of_parts(stored)));
+}
+
+std::string rows_difference(const graph::logical_type& stored, const graph::logical_type& wanted) {
+  if (is_undescribed(stored, wanted))
+    return {};
+  if (!is_bytes_of_parts(stored) || !is_bytes_of_parts(wanted))
+    return first_difference(stored, wanted, "value");
+  return first_difference(stored.fields().front().type, wanted.fields().front().type, "value");
+}
+
 error incompatible(const std::string& name, const std::string& difference) {
   return {errc::incompatible_state,
           "state is incompatible with the restored one: `" + name + "`, " + difference};
@@ -70,18 +101,30 @@ key_schema keys_of(const key_schema& key, const state_description& state) {
   return has_entries ? key.with_entry(state.entry_key_type) : key;
 }
 
+graph::logical_type bytes_of(std::vector<graph::logical_type::field> parts) {
+  auto content = graph::logical_type::row(std::move(parts)).not_null();
+  return graph::logical_type::row({{std::string(bytes_field), std::move(content), {}}}).not_null();
+}
+
+bool is_bytes_of_parts(const graph::logical_type& type) {
+  return type.root() == graph::type_root::row && type.fields().size() == 1 &&
+         type.fields().front().name == bytes_field;
+}
+
 status check_compatible(const state_description& stored, const state_description& wanted) {
   if (stored.kind != wanted.kind)
     return incompatible(wanted.name, "kind: was " + std::string(name_of(stored.kind)) + ", is " +
                                          std::string(name_of(wanted.kind)));
   auto difference = first_difference(stored.entry_key_type, wanted.entry_key_type, "map key");
   if (difference.empty())
-    difference = first_difference(stored.value_type, wanted.value_type, "value");
+    difference = rows_difference(stored.value_type, wanted.value_type);
+  if (difference.empty() && stored.layout != wanted.layout)
+    difference = "layout: was " + words_of(stored.layout) + ", is " + words_of(wanted.layout);
   if (!difference.empty())
-    return incompatible(wanted.name, difference);
-  if (stored.layout != wanted.layout)
-    return incompatible(wanted.name, "layout: was " + words_of(stored.layout) + ", is " +
-                                         words_of(wanted.layout));
+    return incompatible(wanted.name, difference + (is_bytes_of_parts(wanted.value_type)
+                                                       ? "; go on with the query as it was, or "
+                                                         "begin without the checkpoint"
+                                                       : ""));
   return {};
 }
 

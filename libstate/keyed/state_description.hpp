@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace headrace::state {
 
@@ -52,6 +53,11 @@ struct state_description {
 
 /// What the rows of a state are found by: the key, and the entry where an operator's rows have one.
 key_schema keys_of(const key_schema& key, const state_description& state);
+/// The type of values that are bytes in a form of their operator's own: it names what is in them,
+/// so that an operator of a changed query is refused where it would read bytes of another meaning.
+graph::logical_type bytes_of(std::vector<graph::logical_type::field> parts);
+/// Whether a type is one that `bytes_of` gives: values of it are not to be decoded.
+bool is_bytes_of_parts(const graph::logical_type& type);
 
 /// Returns success when a state stored as `stored` may be opened as `wanted`. TTL may differ.
 /// @errors incompatible_state  names the state and the first difference (kind, layout, or the type

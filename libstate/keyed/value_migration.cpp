@@ -313,7 +313,8 @@ result<state_fit> check_migratable(const state_description& stored,
   const bool is_of_user =
       stored.kind != table_kind::operator_rows && stored.kind != table_kind::timers;
   if (stored.kind != wanted.kind || !is_of_user || stored.entry_key_type != wanted.entry_key_type ||
-      stored.layout != wanted.layout || !stored.layout.is_variable())
+      stored.layout != wanted.layout || !stored.layout.is_variable() ||
+      is_bytes_of_parts(stored.value_type) || is_bytes_of_parts(wanted.value_type))
     return std::move(fits).error();
   const auto obstacle = first_obstacle(stored.value_type, wanted.value_type, "value");
   if (obstacle.empty())

@@ -71,6 +71,8 @@ result<rocksdb_backend::state_entry*> rocksdb_backend::open(const state_descript
     HEADRACE_CHECK(change(found->second, wanted, &migration));
   } else if (stored.ttl_ms != wanted.ttl_ms) {
     HEADRACE_CHECK(change(found->second, wanted, nullptr));
+  } else {
+    found->second.description.value_type = wanted.value_type;
   }
   return &found->second;
 }
@@ -104,6 +106,7 @@ result<keyed_table*> rocksdb_backend::open_table(const state_description& wanted
   if (is_user_kind(wanted.kind))
     return error(errc::internal, "a user's state is no table: `" + wanted.name + "`");
   HEADRACE_TRY(auto* const entry, open(wanted));
+  entry->is_open = true;
   return static_cast<keyed_table*>(entry->table.get());
 }
 
@@ -123,7 +126,7 @@ state_place rocksdb_backend::place_of(const state_entry& entry) {
 status rocksdb_backend::settle_restored(bool may_drop) {
   std::vector<std::string> left;
   for (const auto& [name, entry] : states_) {
-    if (is_user_kind(entry.description.kind) && !entry.has_handle())
+    if (entry.is_left(entry.description.kind))
       left.push_back(name);
   }
   if (!may_drop && !left.empty())

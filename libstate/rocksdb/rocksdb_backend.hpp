@@ -68,7 +68,12 @@ private:
     std::unique_ptr<graph::value_access> value_handle;
     std::unique_ptr<graph::list_access> list_handle;
     std::unique_ptr<graph::map_access> map_handle;
+    bool is_open = false; ///< as a table of the operator's
     bool has_handle() const { return value_handle || list_handle || map_handle; }
+    /// Whether it was restored for somebody who has not come.
+    bool is_left(table_kind kind) const {
+      return kind != table_kind::timers && !is_open && !has_handle();
+    }
   };
 
   status ensure_open();

@@ -15,10 +15,10 @@ std::int64_t over_ms(state::state_namespace bucket) { return (bucket + 1) << buc
 
 } // namespace
 
-status waiting_rows::open(state::keyed_backend& backend) {
+status waiting_rows::open(state::keyed_backend& backend, const graph::logical_type& type) {
   state::state_description wanted;
   wanted.name = "waiting";
-  wanted.value_type = graph::logical_type::bytes();
+  wanted.value_type = state::bytes_of(type.fields());
   wanted.layout = state::value_layout::variable();
   HEADRACE_TRY(table_, backend.open_table(wanted));
   piece_.emplace(table_->make_piece());

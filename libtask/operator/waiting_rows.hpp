@@ -25,7 +25,8 @@ class waiting_rows {
 public:
   /// @param keys_a_time  that `next` reads at most
   explicit waiting_rows(std::size_t keys_a_time) : keys_a_time_(keys_a_time) {}
-  status open(state::keyed_backend& backend);
+  /// @param type  of the rows that wait
+  status open(state::keyed_backend& backend, const graph::logical_type& type);
 
   // --- as rows come
   /// Notes the rows of a batch with their times, but for those up to `late_until_ms`; nothing: all.

@@ -3,6 +3,7 @@
 #include "libstate/registry/state_backends.hpp"
 #include "libstate/rocksdb/rocksdb_backend.hpp"
 #include "libstate/storage/file_state_output.hpp"
+#include "libgraph/function/failure.hpp"
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
@@ -83,11 +84,11 @@ operator_harness::operator_harness(graph::operator_node node, const maker& make,
                                                                              std::move(code),
                                                                              nullptr,
                                                                              {}});
-  open(1, backend, {});
+  HEADRACE_ASSERT(open(1, backend, {}).has_value(), "the operator did not open");
 }
 
-void operator_harness::open(std::int32_t parallelism, std::string_view backend,
-                            const std::vector<state::keyed_state_handle>& stored) {
+status operator_harness::open(std::int32_t parallelism, std::string_view backend,
+                              const std::vector<state::keyed_state_handle>& stored) {
   if (backend == "rocksdb") // batches are read by other threads too, whatever reads cost
     backends_ = std::make_unique<state::rocksdb_state_backend>(
         0, state::rocksdb_state_backend::inline_bytes_usual,
@@ -116,9 +117,16 @@ void operator_harness::open(std::int32_t parallelism, std::string_view backend,
         HEADRACE_ASSERT(opened.keyed->restore(stored).has_value(), "the state was not restored");
       states.keyed = opened.keyed.get();
     }
-    HEADRACE_ASSERT(opened.made->open(states).has_value(), "the operator did not open");
+    try {
+      HEADRACE_CHECK(opened.made->open(states));
+    } catch (const graph::failure& refused) {
+      return refused.cause();
+    }
+    if (opened.keyed)
+      HEADRACE_CHECK(opened.keyed->settle_restored(false));
     subtasks_.push_back(std::move(opened));
   }
+  return {};
 }
 
 operator_harness::~operator_harness() {
@@ -128,6 +136,22 @@ operator_harness::~operator_harness() {
 
 void operator_harness::restart(std::int32_t parallelism, std::string_view backend,
                                std::vector<std::int32_t> key_columns, state::snapshot_kind kind) {
+  const auto stored = store(kind);
+  key_columns_ = std::move(key_columns);
+  HEADRACE_ASSERT(open(parallelism, backend, stored).has_value(), "the operator did not open");
+  // As the first watermark that comes again does.
+  if (watermark_ms_ != graph::watermark::none)
+    HEADRACE_ASSERT(advance(watermark_ms_).has_value(), "the watermark was refused");
+}
+
+status operator_harness::restart_as(graph::operator_node node, std::string_view backend,
+                                    state::snapshot_kind kind) {
+  const auto stored = store(kind);
+  node_ = std::move(node);
+  return open(1, backend, stored);
+}
+
+std::vector<state::keyed_state_handle> operator_harness::store(state::snapshot_kind kind) {
   const checkpoint_id checkpoint = opened_ + 1;
   HEADRACE_ASSERT(barrier().has_value(), "the barrier was refused");
   std::vector<state::keyed_state_handle> stored;
@@ -142,11 +166,7 @@ void operator_harness::restart(std::int32_t parallelism, std::string_view backen
     each.made->close();
   }
   subtasks_.clear();
-  key_columns_ = std::move(key_columns);
-  open(parallelism, backend, stored);
-  // As the first watermark that comes again does.
-  if (watermark_ms_ != graph::watermark::none)
-    HEADRACE_ASSERT(advance(watermark_ms_).has_value(), "the watermark was refused");
+  return stored;
 }
 
 std::uint64_t operator_harness::state_rows() const {

@@ -40,6 +40,8 @@ public:
   /// rows of its own.
   void restart(std::int32_t parallelism, std::string_view backend,
                std::vector<std::int32_t> key_columns, state::snapshot_kind kind);
+  /// The same in one subtask of a changed operator, which may be refused.
+  status restart_as(graph::operator_node node, std::string_view backend, state::snapshot_kind kind);
   /// Rows of keyed state, of all subtasks.
   std::uint64_t state_rows() const;
   /// The rows one `drain` may emit from now on.
@@ -60,8 +62,9 @@ private:
     std::unique_ptr<state::keyed_backend> keyed;
     std::unique_ptr<task::stream_operator> made;
   };
-  void open(std::int32_t parallelism, std::string_view backend,
-            const std::vector<state::keyed_state_handle>& stored);
+  std::vector<state::keyed_state_handle> store(state::snapshot_kind kind);
+  status open(std::int32_t parallelism, std::string_view backend,
+              const std::vector<state::keyed_state_handle>& stored);
   status drain(subtask& of);
   template <class Give>
   status each(const Give& give);

@@ -31,7 +31,12 @@ status distinct_values::open(state::keyed_backend& backend,
                              std::span<const std::int32_t> key_columns) {
   state::state_description wanted;
   wanted.name = "distinct-" + std::to_string(calls_.front());
-  wanted.value_type = graph::logical_type::bytes();
+  std::vector<graph::logical_type::field> parts;
+  for (const auto call : calls_)
+    parts.push_back({"aggregate " + std::to_string(call),
+                     retracts_ ? graph::logical_type::bigint() : graph::logical_type::boolean(),
+                     {}});
+  wanted.value_type = state::bytes_of(std::move(parts));
   wanted.entry_key_type = type_;
   wanted.layout = state::value_layout::fixed(
       word_bytes * (retracts_ ? calls_.size() : (calls_.size() + word_bits - 1) / word_bits));

@@ -57,7 +57,7 @@ public:
     backend_ = states.keyed;
     state::state_description wanted;
     wanted.name = "groups";
-    wanted.value_type = graph::logical_type::bytes();
+    wanted.value_type = state::bytes_of(calls_.parts());
     wanted.layout = state::value_layout::fixed(calls_.fixed_bytes());
     HEADRACE_TRY(groups_, state::open_wide_table(*backend_, wanted, wide_groups_));
     piece_.emplace(groups_->make_piece());
@@ -125,6 +125,7 @@ private:
       const auto before = word_at(group, rows_at);
       is_new_[i] = before == 0 ? 1 : 0;
       set_word(group, rows_at, before + 1);
+      set_word(group, written_at, 0); // of a time when groups expired
     }
     calls_.take_all(in_, rows_, found_.values, spec_.emits_update_before);
     const auto changed = calls_.changed();
@@ -172,11 +173,16 @@ private:
       std::memset(group, 0, calls_.fixed_bytes());
   }
 
+  /// Groups of a time without a time to live have no stamp: `sweep` gives them one.
+  bool is_expired(const std::byte* group) const {
+    const auto written_ms = word_at(group, written_at);
+    return written_ms > 0 && now_ms_ - written_ms >= spec_.state_ttl_ms;
+  }
+
   /// How many rows a group has; one that expired is emptied.
   std::int64_t live_rows(std::byte* group) const {
     const auto count = word_at(group, rows_at);
-    if (count == 0 || spec_.state_ttl_ms == 0 ||
-        now_ms_ - word_at(group, written_at) < spec_.state_ttl_ms)
+    if (count == 0 || spec_.state_ttl_ms == 0 || !is_expired(group))
       return count;
     std::memset(group, 0, calls_.fixed_bytes());
     return 0;
@@ -288,7 +294,8 @@ private:
     copies_.clear();
   }
 
-  /// Drops some groups that expired: each is come by about twice in its time to live.
+  /// Drops some groups that expired, and lets those begin to age that have no stamp: each is come
+  /// by about twice in its time to live.
   status sweep() {
     if (cursor_.done) {
       if (now_ms_ < next_sweep_ms_)
@@ -299,14 +306,29 @@ private:
     if (cursor_.done)
       next_sweep_ms_ = now_ms_ + spec_.state_ttl_ms / 2;
     erase_.clear();
-    for (std::uint32_t i = 0; i < piece_->size(); ++i)
-      if (now_ms_ - word_at(piece_->fixed[i], written_at) >= spec_.state_ttl_ms)
+    unstamped_.clear();
+    for (std::uint32_t i = 0; i < piece_->size(); ++i) {
+      if (word_at(piece_->fixed[i], written_at) == 0)
+        unstamped_.push_back(i);
+      else if (is_expired(piece_->fixed[i]))
         erase_.push_back(i);
+    }
+    HEADRACE_CHECK(stamp());
     if (erase_.empty())
       return {};
     HEADRACE_CHECK(groups_->locate(piece_->keys, erase_, 0, state::access::update, found_));
     std::iota(erase_.begin(), erase_.end(), 0U);
     HEADRACE_CHECK(groups_->erase(found_, erase_));
+    return groups_->write_back(found_);
+  }
+
+  status stamp() {
+    if (unstamped_.empty())
+      return {};
+    HEADRACE_CHECK(groups_->locate(piece_->keys, unstamped_, 0, state::access::update, found_));
+    for (auto* group : found_.values)
+      if (group != nullptr)
+        set_word(group, written_at, now_ms_);
     return groups_->write_back(found_);
   }
 
@@ -330,6 +352,7 @@ private:
   std::vector<std::uint32_t> rows_;
   std::vector<std::uint32_t> key_rows_;
   std::vector<std::uint32_t> erase_;
+  std::vector<std::uint32_t> unstamped_; ///< of `piece_`
   std::vector<change> changes_;
   std::vector<std::byte> copies_;
   std::vector<std::uint8_t> is_new_;

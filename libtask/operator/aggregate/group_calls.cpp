@@ -25,6 +25,7 @@ group_calls::group_calls(std::vector<graph::group_aggregate_call> calls,
   for (std::size_t i = 0; i < calls_.size(); ++i) {
     const auto& call = calls_[i];
     const auto& result = output.child(first_result + i);
+    parts_.push_back({group_cells::text_of(call, input_), result.nullable(), {}});
     slots_.push_back({});
     if (group_cells::holds(call, input_, input_retracts))
       slots_.back().cell = static_cast<std::int32_t>(cells_.add(call, input_, result));

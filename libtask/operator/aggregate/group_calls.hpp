@@ -32,6 +32,8 @@ public:
   std::size_t size() const { return calls_.size(); }
   /// Bytes of a group, `group_cells::header_bytes` among them.
   std::size_t fixed_bytes() const { return cells_.fixed_bytes(); }
+  /// What a group's bytes are of, call by call: for the description of the state that has them.
+  const std::vector<graph::logical_type::field>& parts() const { return parts_; }
   /// Opens what needs states of groups that `clear_states` forgets.
   status open(state::keyed_backend& backend);
   /// The same of groups that are never cleared by key.
@@ -99,16 +101,16 @@ private:
   };
   static bool passes_filter(const graph::group_aggregate_call& call, const graph::record_batch& in,
                             std::uint32_t row);
-
-  std::vector<graph::group_aggregate_call> calls_;
-  graph::logical_type input_;
-  bool input_retracts_;
-  group_cells cells_;
   std::string name_of(std::size_t call) const;
   void open_states(std::int64_t ttl_ms);
   void take_row_by_row(const graph::record_batch& in, std::span<const std::uint32_t> rows,
                        const state::key_batch& keys);
 
+  std::vector<graph::group_aggregate_call> calls_;
+  graph::logical_type input_;
+  bool input_retracts_;
+  group_cells cells_;
+  std::vector<graph::logical_type::field> parts_;
   std::vector<slot> slots_;
   std::vector<distinct_values> distincts_; ///< of all groups
   bool has_states_ = false;                ///< of the current key

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 namespace headrace::task {
 namespace {
@@ -24,6 +25,17 @@ bool is_real(const logical_type& type) {
 }
 
 } // namespace
+
+std::string group_cells::text_of(const graph::group_aggregate_call& call,
+                                 const logical_type& input) {
+  if (call.arguments.empty())
+    return call.function + "(*)";
+  auto out = call.function + (call.is_distinct ? "(DISTINCT " : "(");
+  for (std::size_t i = 0; i < call.arguments.size(); ++i)
+    out += (i > 0 ? ", " : "") +
+           input.child(static_cast<std::size_t>(call.arguments[i])).nullable().to_sql();
+  return out + ")";
+}
 
 bool group_cells::holds(const graph::group_aggregate_call& call, const logical_type& input,
                         bool input_retracts) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace headrace::task {
@@ -29,6 +30,10 @@ public:
     friend bool operator==(const value&, const value&) = default;
   };
 
+  /// "SUM(DISTINCT BIGINT)". Which columns a call is of is not told: a query may compute them
+  /// elsewhere, and its state is the same.
+  static std::string text_of(const graph::group_aggregate_call& call,
+                             const graph::logical_type& input);
   /// Whether a call is of this kind.
   static bool holds(const graph::group_aggregate_call& call, const graph::logical_type& input,
                     bool input_retracts);

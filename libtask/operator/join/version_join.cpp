@@ -5,6 +5,7 @@
 #include "libgraph/data/key_codec.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <numeric>
 #include <optional>
@@ -62,8 +63,9 @@ void sort_by_time(std::vector<kept_row>& rows) {
 class version_join final : public stream_operator {
 public:
   version_join(const graph::operator_node& node, const operator_context& context, join_pairs pairs)
-      : spec_(std::get<graph::timed_join_spec>(node.spec)), time_(context.time),
-        memory_(context.memory), schema_(join_key_schema(spec_.join, node)),
+      : spec_(std::get<graph::timed_join_spec>(node.spec)), types_{node.input_types[0],
+                                                                   node.input_types[1]},
+        time_(context.time), memory_(context.memory), schema_(join_key_schema(spec_.join, node)),
         keys_(schema_, static_cast<std::int32_t>(context.max_parallelism)),
         left_(std::make_shared<const graph::logical_type>(node.input_types[0]), context.memory),
         pairs_(std::move(pairs)) {
@@ -77,11 +79,11 @@ public:
 
   status open(const operator_states& states) override {
     state::state_description wanted;
-    wanted.value_type = graph::logical_type::bytes();
+    wanted.value_type = state::bytes_of(types_[1].fields());
     wanted.layout = state::value_layout::variable();
     wanted.name = "versions";
     HEADRACE_TRY(versions_, states.keyed->open_table(wanted));
-    return waiting_.open(*states.keyed);
+    return waiting_.open(*states.keyed, types_[0]);
   }
 
   status add(std::int32_t input, const graph::record_batch& rows) override {
@@ -266,6 +268,7 @@ private:
   }
 
   graph::timed_join_spec spec_;
+  std::array<graph::logical_type, 2> types_;
   const headrace::clock& time_;
   std::shared_ptr<graph::memory_budget> memory_;
   state::key_schema schema_;

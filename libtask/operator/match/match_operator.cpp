@@ -76,7 +76,7 @@ public:
     wanted.value_type = logical_type::bytes();
     wanted.layout = state::value_layout::variable();
     HEADRACE_TRY(begun_, states.keyed->open_table(wanted));
-    return waiting_.open(*states.keyed);
+    return waiting_.open(*states.keyed, *input_);
   }
 
   status add(std::int32_t /*input*/, const graph::record_batch& rows) override {

@@ -46,6 +46,10 @@ over_calls::over_calls(const graph::over_spec& spec, const graph::logical_type& 
                 : name == "RANK"        ? kind::rank
                 : name == "DENSE_RANK"  ? kind::dense_rank
                                         : kind::cell;
+    auto told = from;
+    told.arguments.resize(
+        std::min<std::size_t>(told.arguments.size(), 1)); // the rest are no columns
+    parts_.push_back({group_cells::text_of(told, input), output.child(width + i).nullable(), {}});
     if (!from.arguments.empty())
       made.column = static_cast<std::size_t>(from.arguments[0]);
     if (made.what == kind::cell)

@@ -43,6 +43,8 @@ public:
   /// those of all calls of `compute` since then.
   graph::column_ptr finish(std::size_t call, const graph::record_batch& rows);
   std::size_t size() const { return calls_.size(); }
+  /// What is carried for the calls, one after the other: for the description of a state.
+  const std::vector<graph::logical_type::field>& parts() const { return parts_; }
 
 private:
   static constexpr std::size_t counters_bytes = 2 * sizeof(std::int64_t);
@@ -91,6 +93,7 @@ private:
   graph::over_spec spec_;
   bool has_peers_;
   group_cells cells_;
+  std::vector<graph::logical_type::field> parts_;
   std::vector<call> calls_;
   std::vector<std::byte> group_; ///< of a bounded window
   std::vector<std::byte> ignored_;

@@ -48,17 +48,18 @@ public:
   std::optional<state::key_schema> key_schema() const override { return schema_; }
 
   status open(const operator_states& states) override {
-    const auto bytes = graph::logical_type::bytes();
     state::state_description wanted;
     wanted.name = "carried";
-    wanted.value_type =
-        !expires() ? bytes
-                   : graph::logical_type::row(
-                         {{"carried", bytes, {}}, {"$written", graph::logical_type::bigint(), {}}});
+    auto parts = input_->fields();
+    const auto& calls = calls_.parts();
+    parts.insert(parts.end(), calls.begin(), calls.end());
+    if (expires())
+      parts.push_back({"$written", graph::logical_type::bigint(), {}});
+    wanted.value_type = state::bytes_of(std::move(parts));
     wanted.layout = state::value_layout::variable();
     HEADRACE_TRY(carried_, states.keyed->open_table(wanted));
     expiring_.emplace(carried_->make_piece());
-    return waiting_.open(*states.keyed);
+    return waiting_.open(*states.keyed, *input_);
   }
 
   status add(std::int32_t /*input*/, const graph::record_batch& rows) override {

@@ -29,8 +29,8 @@ class rank_operator final : public stream_operator {
 public:
   rank_operator(const graph::operator_node& node, const operator_context& context)
       : spec_(std::get<graph::rank_spec>(node.spec)), first_(static_cast<std::size_t>(spec_.first)),
-        last_(static_cast<std::size_t>(spec_.last)),
-        schema_(node.input_types.front(), spec_.key_columns),
+        last_(static_cast<std::size_t>(spec_.last)), input_type_(node.input_types.front()),
+        schema_(input_type_, spec_.key_columns),
         keys_(schema_, static_cast<std::int32_t>(context.max_parallelism)), time_(context.time),
         changes_(std::make_shared<const graph::logical_type>(node.output_type), spec_.outputs_rank,
                  context.memory),
@@ -47,10 +47,13 @@ public:
 
   status open(const operator_states& states) override {
     backend_ = states.keyed;
+    auto parts = parts_of(input_type_, spec_);
+    if (counts_only_) // no row is kept
+      parts.erase(parts.begin(), parts.end() - 1);
     if (spec_.input_retracts) {
       graph::state_descriptor top;
       top.name = "top";
-      top.value_type = graph::logical_type::bytes();
+      top.value_type = state::bytes_of(std::move(parts));
       top.ttl_ms = spec_.state_ttl_ms;
       top_ = &backend_->value(top);
       others_.emplace(*backend_, "others", spec_.state_ttl_ms);
@@ -58,7 +61,7 @@ public:
     }
     state::state_description wanted;
     wanted.name = keeps_rows_ ? "ranks" : counts_only_ ? "counts" : "bests";
-    wanted.value_type = graph::logical_type::bytes();
+    wanted.value_type = state::bytes_of(std::move(parts));
     wanted.layout = state::value_layout::variable();
     HEADRACE_TRY(ranks_, backend_->open_table(wanted));
     piece_.emplace(ranks_->make_piece());
@@ -92,6 +95,10 @@ public:
 
 private:
   bool expires() const { return spec_.state_ttl_ms > 0; }
+  /// Lists of a time without a time to live have no stamp: `sweep` gives them one.
+  bool is_expired(std::int64_t written_ms) const {
+    return written_ms > 0 && now_ms_ - written_ms >= spec_.state_ttl_ms;
+  }
   bool is_single() const { return first_ == last_; }
 
   /// Rows of which the changes are about a budget.
@@ -166,8 +173,7 @@ private:
 
   /// A list that has expired is empty.
   row_list unless_gone(const row_list& list) const {
-    const bool is_gone = expires() && now_ms_ - list.written_ms() >= spec_.state_ttl_ms;
-    return is_gone ? row_list() : list;
+    return expires() && is_expired(list.written_ms()) ? row_list() : list;
   }
 
   std::size_t place_of(const row_list& list, byte_view key) const {
@@ -300,7 +306,8 @@ private:
       changes_.add(is_update ? row_kind::update_after : row_kind::insert, 0, byte_view(next_row_));
   }
 
-  /// Drops some keys that expired: each is come by about twice in its time to live.
+  /// Drops some keys that expired, and lets those begin to age that have no stamp: each is come by
+  /// about twice in its time to live.
   status sweep() {
     if (cursor_.done) {
       if (now_ms_ < next_sweep_ms_)
@@ -311,9 +318,15 @@ private:
     if (cursor_.done)
       next_sweep_ms_ = now_ms_ + spec_.state_ttl_ms / 2;
     rows_.clear();
-    for (std::uint32_t i = 0; i < piece_->size(); ++i)
-      if (now_ms_ - row_list(piece_->variable[i]).written_ms() >= spec_.state_ttl_ms)
+    unstamped_.clear();
+    for (std::uint32_t i = 0; i < piece_->size(); ++i) {
+      const auto written_ms = row_list(piece_->variable[i]).written_ms();
+      if (written_ms == 0)
+        unstamped_.push_back(i);
+      else if (is_expired(written_ms))
         rows_.push_back(i);
+    }
+    HEADRACE_CHECK(stamp());
     if (rows_.empty())
       return {};
     HEADRACE_CHECK(ranks_->locate(piece_->keys, rows_, 0, state::access::update, found_));
@@ -322,9 +335,25 @@ private:
     return ranks_->write_back(found_);
   }
 
+  status stamp() {
+    if (unstamped_.empty())
+      return {};
+    HEADRACE_CHECK(ranks_->locate(piece_->keys, unstamped_, 0, state::access::update, found_));
+    for (std::size_t i = 0; i < unstamped_.size(); ++i) {
+      const auto kept = ranks_->get(found_, i).value_or(byte_view());
+      if (kept.size() < sizeof(now_ms_))
+        continue;
+      changed_.assign(kept);
+      std::memcpy(changed_.data(), &now_ms_, sizeof(now_ms_));
+      HEADRACE_CHECK(ranks_->put(found_, i, changed_));
+    }
+    return ranks_->write_back(found_);
+  }
+
   graph::rank_spec spec_;
   std::size_t first_;
   std::size_t last_;
+  graph::logical_type input_type_;
   state::key_schema schema_;
   state::key_batch keys_;
   const headrace::clock& time_;
@@ -345,6 +374,7 @@ private:
   std::size_t next_ = 0; ///< what of it comes next
   state::located_rows found_;
   std::vector<std::uint32_t> rows_;       ///< of the slice
+  std::vector<std::uint32_t> unstamped_;  ///< of `piece_`
   std::vector<std::uint32_t> candidates_; ///< of the slice: those that may have a rank
   graph::encoded_keys order_keys_;
   graph::encoded_keys encoded_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace headrace::task {
 namespace {
@@ -50,6 +51,22 @@ private:
 };
 
 } // namespace
+
+std::vector<graph::logical_type::field> parts_of(const graph::logical_type& rows,
+                                                 const graph::rank_spec& spec) {
+  auto out = rows.fields();
+  for (const auto& each : spec.order) {
+    const auto& by = rows.fields()[static_cast<std::size_t>(each.column)];
+    out.push_back({"ordered by " + by.name + (each.is_descending ? " DESC" : " ASC") +
+                       (each.nulls_first ? " NULLS FIRST" : " NULLS LAST"),
+                   by.type,
+                   {}});
+  }
+  out.push_back({"ranks " + std::to_string(spec.first) + " to " + std::to_string(spec.last),
+                 graph::logical_type::bigint(),
+                 {}});
+  return out;
+}
 
 std::int64_t row_list::written_ms() const {
   std::int64_t out = 0;

@@ -1,13 +1,20 @@
 #pragma once
 
+#include "libgraph/spec/operator_spec.hpp"
+#include "libgraph/types/logical_type.hpp"
 #include "libactors/base/bytes.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <vector>
 
 namespace headrace::task {
+
+/// What the bytes of such rows are of, with the order of their keys, of those with these ranks.
+std::vector<graph::logical_type::field> parts_of(const graph::logical_type& rows,
+                                                 const graph::rank_spec& spec);
 
 /// Rows in an order, as the bytes that a state keeps of them: each has a key, whose bytes give the
 /// order, and itself as bytes. Keys may come several times. Read in place; changed by writing the

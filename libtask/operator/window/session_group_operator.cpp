@@ -33,7 +33,9 @@ public:
 
   const group_calls& calls() const { return calls_; }
   std::optional<state::key_schema> key_schema() const override { return schema_; }
-  status open(const operator_states& states) override { return windows_.open(*states.keyed); }
+  status open(const operator_states& states) override {
+    return windows_.open(*states.keyed, calls_.parts());
+  }
 
   status add(std::int32_t /*input*/, const graph::record_batch& rows) override {
     in_ = rows;

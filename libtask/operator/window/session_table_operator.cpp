@@ -34,7 +34,7 @@ class session_table_operator final : public stream_operator, private session_win
 public:
   session_table_operator(const graph::operator_node& node, const operator_context& context,
                          window_time time)
-      : spec_(std::get<graph::window_table_spec>(node.spec)),
+      : spec_(std::get<graph::window_table_spec>(node.spec)), type_(node.input_types.front()),
         schema_(node.input_types.front(), spec_.key_columns),
         keys_(schema_, static_cast<std::int32_t>(context.max_parallelism)),
         windows_(spec_.window, spec_.time_column, std::move(time), sizeof(session_rows), context),
@@ -53,10 +53,11 @@ public:
   status open(const operator_states& states) override {
     state::state_description wanted;
     wanted.name = "rows";
-    wanted.value_type = graph::logical_type::bytes();
+    wanted.value_type = state::bytes_of(type_.fields());
     wanted.layout = state::value_layout::variable();
     HEADRACE_TRY(table_, states.keyed->open_table(wanted));
-    return windows_.open(*states.keyed);
+    return windows_.open(*states.keyed, {{"number", graph::logical_type::bigint(), {}},
+                                         {"count", graph::logical_type::bigint(), {}}});
   }
 
   status add(std::int32_t /*input*/, const graph::record_batch& rows) override {
@@ -200,6 +201,7 @@ private:
   }
 
   graph::window_table_spec spec_;
+  graph::logical_type type_; ///< of the rows that are kept
   state::key_schema schema_;
   state::key_batch keys_;
   session_windows windows_;

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace headrace::task {
 
-status session_windows::open(state::keyed_backend& backend) {
+status session_windows::open(state::keyed_backend& backend,
+                             std::vector<graph::logical_type::field> parts) {
   state::state_description wanted;
   wanted.name = "sessions";
-  wanted.value_type = graph::logical_type::bytes();
+  wanted.value_type = state::bytes_of(std::move(parts));
   wanted.layout = state::value_layout::variable();
   HEADRACE_TRY(table_, backend.open_table(wanted));
   HEADRACE_TRY(timers_, state::open_timer_service(backend, spec_.is_processing_time

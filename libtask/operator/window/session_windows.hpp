@@ -42,7 +42,8 @@ public:
       : spec_(window), time_column_(static_cast<std::size_t>(time_column)), time_(std::move(time)),
         payload_bytes_(payload_bytes), clock_(context.time), metrics_(context.metrics) {}
 
-  status open(state::keyed_backend& backend);
+  /// @param parts  what the bytes are of that a session holds
+  status open(state::keyed_backend& backend, std::vector<graph::logical_type::field> parts);
 
   /// Somebody takes `late`: then they are not counted.
   void keep_late() { keeps_late_ = true; }

@@ -44,7 +44,7 @@ public:
     backend_ = states.keyed;
     state::state_description wanted;
     wanted.name = "groups";
-    wanted.value_type = graph::logical_type::bytes();
+    wanted.value_type = state::bytes_of(calls_.parts());
     wanted.layout = state::value_layout::fixed(fixed_bytes());
     HEADRACE_TRY(groups_, state::open_wide_table(*backend_, wanted, wide_groups_));
     piece_.emplace(groups_->make_piece());

@@ -20,7 +20,7 @@ public:
                        window_time time)
       : spec_(std::get<graph::rank_spec>(node.spec)), first_(static_cast<std::size_t>(spec_.first)),
         last_(static_cast<std::size_t>(spec_.last)), window_time_(std::move(time)),
-        schema_(node.input_types.front(), spec_.key_columns),
+        input_type_(node.input_types.front()), schema_(input_type_, spec_.key_columns),
         keys_(schema_, static_cast<std::int32_t>(context.max_parallelism)),
         metrics_(context.metrics), all_columns_(node.input_types.front().child_count()),
         out_(std::make_shared<const graph::logical_type>(node.output_type), context.memory) {
@@ -32,7 +32,7 @@ public:
   status open(const operator_states& states) override {
     state::state_description wanted;
     wanted.name = "window-ranks";
-    wanted.value_type = graph::logical_type::bytes();
+    wanted.value_type = state::bytes_of(parts_of(input_type_, spec_));
     wanted.layout = state::value_layout::variable();
     HEADRACE_TRY(ranks_, states.keyed->open_table(wanted));
     piece_.emplace(ranks_->make_piece());
@@ -133,6 +133,7 @@ private:
   std::size_t first_;
   std::size_t last_;
   window_time window_time_;
+  graph::logical_type input_type_;
   state::key_schema schema_;
   state::key_batch keys_;
   task_metrics& metrics_;

@@ -14,6 +14,8 @@
 namespace headrace::state {
 namespace {
 
+using graph::logical_type;
+
 struct point {
   std::int32_t x = 0;
   float y = 0;
@@ -199,6 +201,30 @@ TEST_CASE("bytes that are no value of their type give an error, never more") {
       bytes[random->below(bytes.size())] = static_cast<char>(random->below(256));
     static_cast<void>(migration.rewrite(bytes, out).has_value());
   }
+}
+
+TEST_CASE("bytes whose content was not described yet are taken, but for those with a stamp") {
+  const auto bytes = logical_type::bytes();
+  const logical_type::field written{"$written", logical_type::bigint(), {}};
+  const auto described = [](const logical_type& type) {
+    state_description out;
+    out.name = "kept";
+    out.value_type = type;
+    return out;
+  };
+  const auto count = described(bytes_of({{"COUNT(*)", logical_type::bigint(), {}}}));
+  const auto sum = described(bytes_of({{"SUM(INT)", logical_type::integer(), {}}}));
+  const auto stamped = described(bytes_of({{"COUNT(*)", logical_type::bigint(), {}}, written}));
+
+  CHECK(check_compatible(count, count));
+  CHECK(check_compatible(described(bytes), count));
+  CHECK(check_compatible(described(logical_type::row({{"carried", bytes, {}}, written})), stamped));
+  CHECK(!check_compatible(described(bytes), stamped));
+  CHECK(!check_compatible(described(logical_type::row({{"carried", bytes, {}}, written})), count));
+  CHECK(!check_compatible(count, stamped));
+  CHECK(check_compatible(count, sum).error().message ==
+        "state is incompatible with the restored one: `kept`, value: field 0 was `COUNT(*)`, is "
+        "`SUM(INT)`; go on with the query as it was, or begin without the checkpoint");
 }
 
 } // TEST_SUITE("state/keyed/value_migration")

@@ -42,7 +42,7 @@ struct waiting_fixture {
     REQUIRE(opened);
     of_kind = *std::move(made);
     backend = *std::move(opened);
-    REQUIRE(waiting.open(*backend));
+    REQUIRE(waiting.open(*backend, *type));
   }
   /// @returns how many were late
   std::uint64_t add(const std::vector<key_and_time>& rows,

@@ -535,6 +535,81 @@ TEST_CASE("what cannot be run is refused by the graph's check") {
             .code == errc::type_mismatch);
 }
 
+TEST_CASE("groups that were kept for ever begin to age with a time to live") {
+  for (const auto* backend : {"hashmap", "rocksdb"}) {
+    CAPTURE(backend);
+    const std::vector<wanted_call> calls{count_rows, sum_v};
+    operator_harness harness(node_of(calls, false), make_group_aggregate_operator, {}, backend);
+    harness.clock().advance_ms(1'000'000);
+    REQUIRE(harness.push(batch_of({{1, 5}, {2, 1}})));
+    harness.take();
+
+    REQUIRE(harness.restart_as(node_of(calls, false, true, 1000), backend,
+                               state::snapshot_kind::canonical));
+    REQUIRE(harness.push(batch_of({{1, 7}})));
+    CHECK(changes_of(harness.take()) == lines{"-U[1, 1, 5]", "+U[1, 2, 12]"});
+    CHECK(harness.state_rows() == 2);
+
+    // Group 2 is forgotten, though no row of it comes.
+    for (int i = 0; i < 4; ++i) {
+      harness.clock().advance_ms(600);
+      REQUIRE(harness.push(batch_of({{1, 1}})));
+    }
+    CHECK(harness.state_rows() == 1);
+    harness.take();
+    REQUIRE(harness.push(batch_of({{2, 3}})));
+    CHECK(changes_of(harness.take()) == lines{"+I[2, 1, 3]"});
+
+    // Kept for ever again, and then not: what was written meanwhile counts.
+    REQUIRE(harness.restart_as(node_of(calls, false), backend, state::snapshot_kind::canonical));
+    harness.clock().advance_ms(5000);
+    REQUIRE(harness.push(batch_of({{2, 4}})));
+    REQUIRE(harness.restart_as(node_of(calls, false, true, 1000), backend,
+                               state::snapshot_kind::canonical));
+    harness.take();
+    REQUIRE(harness.push(batch_of({{2, 1}})));
+    CHECK(changes_of(harness.take()) == lines{"-U[2, 2, 7]", "+U[2, 3, 8]"});
+  }
+}
+
+TEST_CASE("a group's bytes are not read as those of other aggregates") {
+  const wanted_call max_v{{"MAX", {1}}, logical_type::integer()};
+  const wanted_call sum_d{{"SUM", {2}}, logical_type::decimal(38, 2)};
+  const wanted_call distinct_v{{"COUNT", {1}, -1, true}, logical_type::bigint().not_null()};
+  const wanted_call count_v{{"COUNT", {1}}, logical_type::bigint().not_null()};
+  const struct {
+    std::vector<wanted_call> before;
+    std::vector<wanted_call> after;
+    std::string difference; ///< empty: none
+  } changes[] = {
+      {{count_rows, sum_v}, {count_rows, sum_v}, ""},
+      {{count_rows, sum_v}, {sum_v, count_rows}, "value: field 0 was `COUNT(*)`, is `SUM(INT)`"},
+      {{sum_v}, {max_v}, "value: field 0 was `SUM(INT)`, is `MAX(INT)`"},
+      {{sum_v}, {sum_d}, "value: field 0 was `SUM(INT)`, is `SUM(DECIMAL(10, 2))`"},
+      {{count_v}, {distinct_v}, "value: field 0 was `COUNT(INT)`, is `COUNT(DISTINCT INT)`"},
+      {{sum_v}, {sum_v, count_rows}, "value: had 1 fields, has 2"},
+  };
+  for (const auto& each : changes)
+    for (const auto* backend : {"hashmap", "rocksdb"})
+      for (const auto kind : {state::snapshot_kind::canonical, state::snapshot_kind::native}) {
+        CAPTURE(each.difference);
+        CAPTURE(backend);
+        operator_harness harness(node_of(each.before, false), make_group_aggregate_operator, {},
+                                 backend);
+        REQUIRE(harness.push(batch_of({{1, 5}, {2, 1}})));
+        const auto opened = harness.restart_as(node_of(each.after, false), backend, kind);
+        if (each.difference.empty()) {
+          CHECK(opened);
+          continue;
+        }
+        REQUIRE(!opened);
+        CHECK(opened.error().code == errc::incompatible_state);
+        CHECK(opened.error().message ==
+              "state is incompatible with the restored one: `groups`, " + each.difference +
+                  "; go on with the query as it was, or begin without the checkpoint");
+      }
+}
+
 TEST_SUITE_END();
 
 } // namespace headrace::task

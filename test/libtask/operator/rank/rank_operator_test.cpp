@@ -327,6 +327,69 @@ TEST_CASE("what cannot be ranked is refused by the graph's check") {
         errc::invalid_graph);
 }
 
+TEST_CASE("rows that were kept for ever begin to age with a time to live") {
+  for (const auto* backend : {"hashmap", "rocksdb"}) {
+    CAPTURE(backend);
+    operator_harness harness(node_of(top(1)), make_rank_operator, {}, backend);
+    harness.clock().advance_ms(1'000'000);
+    REQUIRE(harness.push(batch_of({{1, 5, "a"}, {2, 5, "b"}})));
+    harness.take();
+
+    auto spec = top(1);
+    spec.state_ttl_ms = 1000;
+    REQUIRE(harness.restart_as(node_of(spec), backend, state::snapshot_kind::canonical));
+    REQUIRE(harness.push(batch_of({{1, 4, "c"}, {2, 6, "d"}})));
+    CHECK(changes_of(harness.take()) == lines{"-U[2, 5, b]", "+U[2, 6, d]"});
+    for (int i = 0; i < 4; ++i) {
+      harness.clock().advance_ms(600);
+      REQUIRE(harness.push(batch_of({{2, 7 + i, "e"}})));
+    }
+    CHECK(harness.state_rows() == 1);
+  }
+}
+
+TEST_CASE("rows that were kept are not read as rows of another query") {
+  operator_harness harness(node_of(top(3)), make_rank_operator);
+  REQUIRE(harness.push(batch_of({{1, 5, "a"}})));
+  auto ascending = top(3);
+  ascending.order = {{1, false, false}};
+  const auto turned =
+      harness.restart_as(node_of(ascending), "hashmap", state::snapshot_kind::canonical);
+  REQUIRE(!turned);
+  CHECK(turned.error().message.starts_with(
+      "state is incompatible with the restored one: `ranks`, value: field 3 was `ordered by v DESC "
+      "NULLS LAST`, is `ordered by v ASC NULLS LAST`"));
+
+  for (const bool retracts : {false, true})
+    for (const auto& [before, after] : {std::pair(3, 1), std::pair(1, 3)}) {
+      CAPTURE(retracts);
+      CAPTURE(before);
+      auto was = top(before);
+      auto is = top(after);
+      was.input_retracts = is.input_retracts = retracts;
+      operator_harness of_others(node_of(was), make_rank_operator);
+      REQUIRE(of_others.push(batch_of({{1, 5, "a"}})));
+      const auto other =
+          of_others.restart_as(node_of(is), "hashmap", state::snapshot_kind::canonical);
+      REQUIRE(!other);
+      CHECK(other.error().code == errc::incompatible_state);
+      CHECK(to_string(other.error()).find("value: field 4 was `ranks 1 to ") != std::string::npos);
+    }
+}
+
+TEST_CASE("rows that were kept in another way are not forgotten silently") {
+  auto single = top(1);
+  single.emits_update_before = false;
+  operator_harness harness(node_of(top(3)), make_rank_operator);
+  REQUIRE(harness.push(batch_of({{1, 5, "a"}})));
+  const auto opened =
+      harness.restart_as(node_of(single), "hashmap", state::snapshot_kind::canonical);
+  REQUIRE(!opened);
+  CHECK(opened.error().message == "checkpoint has a state that the operator no longer declares: "
+                                  "`ranks`; keep its name, or drop it with "
+                                  "--allow-non-restored-state");
+}
+
 TEST_SUITE_END();
 
 } // namespace headrace::task
