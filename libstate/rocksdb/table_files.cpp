@@ -138,9 +138,12 @@ status take_over(local_first_files& files, const shared_file& from, std::uint64_
   const auto local = files.local_path(from.segment.path);
   // One that lies in a segment is copied out of it.
   if (local && from.segment.path.ends_with(from.name)) {
-    auto verified = scratch_env().FileExists(*local).ok()
+    // What is no file may never end, or begin.
+    const auto found = files.stat(*local);
+    auto verified = found && found->is_regular
                         ? verify_local(*local, from.segment.size_bytes, checksum)
-                        : error(errc::file_not_found, "no such file: " + *local);
+                    : found ? error(errc::storage_failed, "no regular file: " + *local)
+                            : found.error();
     if (!verified)
       files.refuse(from.segment.path, verified.error());
     else if (scratch_env().LinkFile(*local, directory + "/" + from.name).ok()) {

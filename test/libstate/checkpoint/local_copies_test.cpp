@@ -14,6 +14,7 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <sys/stat.h>
 
 namespace headrace::state {
 namespace {
@@ -324,6 +325,35 @@ TEST_CASE("a damaged copy is never believed") {
     CHECK(at.content(*restored) == model);
     const auto tally = from->tally();
     CHECK(tally.refused >= 1);
+    CHECK(tally.local_bytes == 0);
+  }
+}
+
+TEST_CASE("a copy that is no file is not waited for") {
+  for (const std::string name : {"hashmap", "rocksdb"}) {
+    CAPTURE(name);
+    on_disk at(name);
+    local_copies copies(*at.files, at.scratch.path() + "/local", at.root);
+    sum_model model;
+    auto backend = at.make();
+    check_ok(backend->restore({}));
+    at.write(*backend, 0, 1, model);
+    const auto stored = at.store(*backend, 1, copies);
+    backend.reset();
+    for (const auto& directory : {"/local/shared", "/local/chk-1"})
+      for (const auto& entry : take(at.files->list(at.scratch.path() + directory))) {
+        check_ok(at.files->remove(entry.path));
+        REQUIRE(::mkfifo(entry.path.c_str(), 0600) == 0);
+      }
+
+    const auto from = copies.restoring();
+    const auto restored = at.make(from.get());
+    check_ok(restored->restore(stored.operators.at(summing).keyed));
+
+    CHECK(at.content(*restored) == model);
+    const auto tally = from->tally();
+    REQUIRE(!tally.refusals.empty());
+    CHECK(tally.refusals.front().why.message.find("no regular file: ") == 0);
     CHECK(tally.local_bytes == 0);
   }
 }
