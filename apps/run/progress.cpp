@@ -56,6 +56,10 @@ std::string describe_progress(const scheduler::job_status& job, std::int64_t now
 }
 
 std::string describe_way_on(const scheduler::job_status& ended, const std::string& restored_from) {
+  if (!ended.last_checkpoint_path.empty() && ended.failure.has(errc::corrupt_snapshot))
+    return ended.name + ": its last checkpoint is corrupt, " + ended.last_checkpoint_path +
+           "; goes on from an older one, where some are retained beside it, or from a savepoint "
+           "with --from-savepoint";
   if (!ended.last_checkpoint_path.empty())
     return ended.name + ": goes on from its last checkpoint with --from-savepoint " +
            ended.last_checkpoint_path;

@@ -75,6 +75,12 @@ TEST_CASE("how to go on is told from what there is") {
   ended.last_checkpoint_path = "/chk-3";
   CHECK(describe_way_on(ended, "/savepoint-1") ==
         "job: goes on from its last checkpoint with --from-savepoint /chk-3");
+  ended.failure = {errc::job_failed,
+                   "job failed",
+                   {errc::corrupt_snapshot, "corrupt snapshot: block 3, in /chk-3/a"}};
+  CHECK(describe_way_on(ended, "") ==
+        "job: its last checkpoint is corrupt, /chk-3; goes on from an older one, where some are "
+        "retained beside it, or from a savepoint with --from-savepoint");
 }
 
 TEST_SUITE_END();
