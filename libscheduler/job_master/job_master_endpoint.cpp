@@ -233,6 +233,7 @@ void job_master_endpoint::on_mail(actors::mail_ptr content) {
                              [this](const statistics_told& what) { tell_details(what.overview); });
   open_mail<checkpoints_stopped>(received, [this](const checkpoints_stopped& what) {
     final_overview_ = what.overview;
+    facts_.is_settling = false;
     tell_details(final_overview_);
     store_end();
   });
@@ -443,6 +444,7 @@ void job_master_endpoint::end_job() {
   if (std::exchange(is_over_, true))
     return;
   facts_.ended_ms = environment().time.wall_ms();
+  facts_.is_settling = true;
   for (auto& [sink, rows] : collected_)
     rows.close();
   post(pool_, slots_released{{}, true});

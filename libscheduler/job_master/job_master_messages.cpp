@@ -142,7 +142,7 @@ void job_master_endpoint::answer_status(actors::reply_to<schema::JobStatus> back
 }
 
 void job_master_endpoint::answer_details(actors::reply_to<schema::JobDetails> back) {
-  if (is_over_) { // the coordinator may have ended
+  if (is_over_ && !facts_.is_settling) { // the coordinator may have ended
     send_details(std::move(back), final_overview_);
     return;
   }

@@ -54,13 +54,32 @@ time_shares shares_of(const execution& current, const task_figures& figures) {
   return current.state == task_state::running ? figures.shares : time_shares();
 }
 
+namespace {
+
+/// The state that a job leaves for one in which it ends.
+job_state before_end(job_state end) {
+  switch (end) {
+  case job_state::canceled:
+    return job_state::cancelling;
+  case job_state::failed:
+    return job_state::failing;
+  case job_state::finished:
+    return job_state::running;
+  default:
+    return end;
+  }
+}
+
+} // namespace
+
 void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
                   const job_facts& facts) {
   write(out.initJob(), graph.job().id);
   out.setName(graph.job().name);
-  out.setState(static_cast<schema::JobState>(graph.state()));
+  out.setState(
+      static_cast<schema::JobState>(facts.is_settling ? before_end(graph.state()) : graph.state()));
   out.setStartedMs(facts.started_ms);
-  out.setEndedMs(facts.ended_ms);
+  out.setEndedMs(facts.is_settling ? 0 : facts.ended_ms);
   out.setRestarts(facts.restarts);
   out.setCompletedCheckpoints(facts.completed_checkpoints);
   out.setLastCheckpoint(facts.newest_checkpoint);

@@ -55,6 +55,7 @@ time_shares shares_of(const execution& current, const task_figures& figures);
 struct job_facts {
   std::int64_t started_ms = 0;
   std::int64_t ended_ms = 0;
+  bool is_settling = false; ///< over, but a checkpoint that is being stored may yet be its newest
   std::uint32_t restarts = 0;
   std::uint32_t completed_checkpoints = 0;
   checkpoint_id newest_checkpoint = 0;

@@ -438,6 +438,32 @@ TEST_CASE(
   CHECK(cluster.run_until([&] { return !std::filesystem::exists(left); }));
 }
 
+TEST_CASE("a job that is canceled while a checkpoint is stored tells of the one that stays") {
+  for (int skipped = 0; skipped < 160; ++skipped) {
+    CAPTURE(skipped);
+    testing_cluster cluster;
+    cluster.add_executor(1);
+    auto sample = source_to_sink(1, 1);
+    sample.job().checkpoints = every(200);
+    sample.job().checkpoints.keep_on_cancel = true;
+    const auto job = cluster.client->submit(sample.job());
+    REQUIRE(cluster.run_until([&] { return cluster.tasks.completed.size() >= 2; }));
+    int steps = 0;
+    REQUIRE(cluster.run_until([&] { return steps++ == skipped; }));
+
+    CHECK(cluster.client->cancel(*job).has_value());
+    auto told = cluster.client->status(*job);
+    while (told && !is_terminal(told->state))
+      told = cluster.client->status(*job);
+    REQUIRE(told.has_value());
+
+    CHECK(told->state == job_state::canceled);
+    cluster.node->advance(std::chrono::seconds(1));
+    CHECK(cluster.client->status(*job)->last_checkpoint_path == told->last_checkpoint_path);
+    CHECK(std::filesystem::exists(told->last_checkpoint_path));
+  }
+}
+
 TEST_CASE("a corrupt checkpoint is refused by name, and only the retained ones are kept") {
   testing_cluster cluster;
   cluster.add_executor(1);
