@@ -92,21 +92,25 @@ expression statement_parser::parse_expression(int least) {
   nesting_scope scope(*this);
   if (!scope.is_sound())
     return {};
-  auto left = parse_prefix();
+  auto left = parse_prefix(least);
   while (!in_.has_failed() && parse_infix(left, least)) {
   }
   in_.suggest({kw::and_, kw::or_, kw::between_, kw::like_, kw::is_, kw::not_, kw::similar_});
   return left;
 }
 
-expression statement_parser::parse_prefix() {
+expression statement_parser::parse_prefix(int least) {
   const auto sign = in_.here();
-  const auto make_prefix = [&](operator_kind kind, int least) {
+  const auto make_prefix = [&](operator_kind kind, int binds) {
+    // Printed in parentheses, which are a level: the text is too deep when that one is.
+    std::optional<nesting_scope> parentheses;
+    if (binds < least && !parentheses.emplace(*this).is_sound())
+      return expression();
     in_.take();
     operation out;
     out.kind = kind;
     out.sign = sign;
-    out.operands.push_back(parse_expression(least));
+    out.operands.push_back(parse_expression(binds));
     return make(std::move(out), sign);
   };
   if (in_.looks_like(kw::not_))

@@ -179,7 +179,7 @@ private:
 
   // expressions
   expression parse_expression(int least);
-  expression parse_prefix();
+  expression parse_prefix(int least);
   expression parse_primary();
   expression parse_postfix(expression value);
   bool parse_infix(expression& left, int least);

@@ -64,6 +64,26 @@ TEST_CASE("expressions") {
     check_round_trip<expression>(text, parse_expression);
 }
 
+TEST_CASE("what is taken at its depth is taken as it is printed") {
+  const std::string_view links[] = {
+      "+NOT ",        "- NOT ",      "a + NOT ", "a = NOT NOT ",
+      "a IN (NOT + ", "a LIKE NOT ", "(NOT ",    "a BETWEEN NOT b AND + NOT "};
+  for (const auto link : links) {
+    std::string text = "k";
+    std::size_t taken = 0;
+    for (int levels = 1; levels <= 100; ++levels) {
+      text = std::string(link) + text + (link.find('(') == link.npos ? "" : ")");
+      if (!parse_expression(text).is_sound())
+        continue;
+      ++taken;
+      check_round_trip<expression>(text, parse_expression);
+    }
+    CAPTURE(link);
+    CHECK(taken >= 20);
+    CHECK(taken < 100);
+  }
+}
+
 TEST_CASE("types") {
   for (const auto text : testing::sql_types())
     check_round_trip<type_name>(text, parse_type);
