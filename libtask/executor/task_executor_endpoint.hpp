@@ -126,6 +126,7 @@ private:
                      actors::reply_to<schema::Acknowledge> back);
   void free_slot(allocation_id allocation, const std::string& cause);
   void register_at_job(job_id job);
+  void leave_master(job_id job);
   void offer_slots(job_id job);
   void hear_offer(job_id job, const std::vector<allocation_id>& offered,
                   const result<message<schema::OfferSlotsReply>>& answer);

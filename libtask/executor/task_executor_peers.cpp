@@ -188,6 +188,11 @@ void task_executor_endpoint::allocate_slot(const message<schema::AllocateSlot>& 
     back.fail({errc::shut_down, "task executor leaves the cluster"});
     return;
   }
+  const auto master = actors::read_address(view->getJobMaster());
+  const auto token = read_id<fencing_token>(view->getJobMasterToken());
+  if (const auto known = jobs_.find(job);
+      known != jobs_.end() && (known->second->master != master || known->second->token != token))
+    leave_master(job);
   auto done = slots_.allocate(view->getIndex(), allocation, job);
   if (!done) {
     back.fail(std::move(done).error());
@@ -198,8 +203,6 @@ void task_executor_endpoint::allocate_slot(const message<schema::AllocateSlot>& 
     memory_[allocation] = std::make_shared<slot_memory>(
         settings_.memory_bytes / static_cast<std::uint64_t>(std::max(settings_.slots, 1)));
   auto& entry = jobs_[job];
-  const auto master = actors::read_address(view->getJobMaster());
-  const auto token = read_id<fencing_token>(view->getJobMasterToken());
   if (entry == nullptr || entry->master != master || entry->token != token) {
     auto code = entry == nullptr ? nullptr : entry->code;
     entry = std::make_unique<job_entry>();
@@ -215,6 +218,16 @@ void task_executor_endpoint::allocate_slot(const message<schema::AllocateSlot>& 
     register_at_job(job);
 }
 
+/// Another job master has the job now. It knows nothing of slots that were given for the one
+/// before, and whoever counts slots holds them for its own: they go back.
+void task_executor_endpoint::leave_master(job_id job) {
+  for (const auto& slot : slots_.of_job(job))
+    if (slot.state != slot_state::freeing) {
+      lose_job(job, "another job master leads the job");
+      return;
+    }
+}
+
 void task_executor_endpoint::register_at_job(job_id job) {
   const auto at = jobs_.find(job);
   if (at == jobs_.end() || at->second->is_registered ||
@@ -227,9 +240,10 @@ void task_executor_endpoint::register_at_job(job_id job) {
   write_data_address(request->initData());
   ask<schema::RegistrationReply>(
       at->second->master, request.finish(), settings_.ask_timeout,
-      [this, job](const result<message<schema::RegistrationReply>>& answer) {
+      [this, job,
+       token = at->second->token](const result<message<schema::RegistrationReply>>& answer) {
         const auto known = jobs_.find(job);
-        if (known == jobs_.end())
+        if (known == jobs_.end() || known->second->token != token)
           return;
         auto& entry = *known->second;
         entry.is_registering = false;

@@ -18,7 +18,9 @@ namespace {
 struct manager_notes {
   int registrations = 0;
   std::vector<std::string> farewells;
-  std::string dismissal; ///< said to who registers: another one has its id
+  std::vector<std::int32_t> available; ///< slots
+  std::vector<std::int32_t> offered;   ///< slots
+  std::string dismissal;               ///< said to who registers: another one has its id
 };
 
 class testing_manager final : public actors::endpoint {
@@ -40,6 +42,9 @@ public:
     on_tell<schema::Disconnect>([notes](const auto& farewell, const auto&) {
       notes->farewells.emplace_back(farewell.view()->getCause().cStr());
     });
+    on_tell<schema::SlotAvailable>([notes](const auto& news, const auto&) {
+      notes->available.push_back(news.view()->getSlot().getIndex());
+    });
     on_tell<schema::Heartbeat>([](const auto&, const auto&) {});
   }
 };
@@ -53,12 +58,15 @@ public:
       reply->initAccepted();
       back.send(reply.finish());
     });
-    on_ask<schema::OfferSlots, schema::OfferSlotsReply>([](const auto& offered, auto back) {
-      const auto slots = offered.view()->getSlots();
+    on_ask<schema::OfferSlots, schema::OfferSlotsReply>([notes](const auto& offered, auto back) {
+      const auto view = offered.view();
+      const auto slots = view->getSlots();
       message_builder<schema::OfferSlotsReply> reply;
       auto accepted = reply->initAccepted(slots.size());
-      for (unsigned i = 0; i < slots.size(); ++i)
+      for (unsigned i = 0; i < slots.size(); ++i) {
         accepted.setWithCaveats(i, slots[i].getAllocation());
+        notes->offered.push_back(slots[i].getIndex());
+      }
       back.send(reply.finish());
     });
     on_tell<schema::Disconnect>([notes](const auto& farewell, const auto&) {
@@ -210,5 +218,36 @@ TEST_CASE("a job master that was silent for too long is told that its slots are 
 
   CHECK(heard->farewells ==
         std::vector<std::string>{"task executor has lost the job master: heartbeat timed out"});
+}
+
+TEST_CASE("slots that a job had under another job master are free again") {
+  fixture f;
+  f.leader->next = f.start_manager("manager");
+  f.node->advance(milliseconds(100));
+  const auto before = std::make_shared<manager_notes>();
+  const auto after = std::make_shared<manager_notes>();
+  const auto allocate = [&](std::int32_t index, const auto& heard, const char* name) {
+    const auto master = f.node->spawn(std::make_unique<testing_master>(heard),
+                                      {.name = name, .kind = "job_master"});
+    message_builder<schema::AllocateSlot> order;
+    order->setIndex(index);
+    write(order->initAllocation(), allocation_id{1, 1 + static_cast<std::uint64_t>(index)});
+    write(order->initJob(), job_id{2, 2});
+    actors::write(order->initJobMaster(), master);
+    REQUIRE(
+        f.node->ask_and_wait<schema::Acknowledge>(f.executor, order.finish(), milliseconds(1'000)));
+    f.node->advance(milliseconds(100));
+  };
+
+  allocate(0, before, "before");
+  CHECK(before->offered == std::vector{0});
+  CHECK(f.notes->available.empty());
+  allocate(1, after, "after");
+
+  CHECK(f.notes->available == std::vector{0});
+  CHECK(before->farewells == std::vector<std::string>{"task executor has lost the job master: "
+                                                      "another job master leads the job"});
+  CHECK(before->offered.size() == 1);
+  CHECK(after->offered == std::vector{1});
 }
 } // TEST_SUITE("task/executor/task_executor_registration")
