@@ -231,6 +231,13 @@ struct MatchSpec {
   skipVariable @8 :Int32 = -1;
   timeZone @9 :Text;
 }
+# A function over two inputs.
+struct CoProcessSpec {
+  function @0 :Int32 = -1;
+  keyColumns @1 :List(Int32);           # of the first input
+  secondKeyColumns @2 :List(Int32);
+  isBroadcast @3 :Bool;                 # the second input
+}
 struct SinkSpec {
   connector @0 :Connector;
 }
@@ -265,6 +272,7 @@ struct OperatorNode {
     correlate @25 :CorrelateSpec;
     match @26 :MatchSpec;
     salt @27 :SaltSpec;
+    coProcess @28 :CoProcessSpec;
   }
 }
 

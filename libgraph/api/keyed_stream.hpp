@@ -10,6 +10,9 @@
 
 namespace headrace::api {
 
+template <class Key, class First, class Second>
+class keyed_connected_streams;
+
 /// Rows of type T with a key: all rows of a key meet in one subtask, which has states and timers
 /// for it.
 template <class Key, class T>
@@ -86,9 +89,16 @@ public:
                        sides);
   }
 
+  /// Both into one operator: see keyed_connected_streams.
+  template <class Other>
+  keyed_connected_streams<Key, T, Other> connect(const keyed_stream<Key, Other>& other) const;
+
   windowed_stream<Key, T> window(graph::window_spec window) const {
     return {*this, key_columns_, window};
   }
+
+  /// For the API: where the key lies in a row.
+  const std::vector<std::int32_t>& key_columns() const { return key_columns_; }
 
 private:
   template <std::size_t Element>

@@ -9,6 +9,14 @@ graph::state_provider& open_context::states() const {
   return *inner_->keyed_state;
 }
 
+graph::operator_state_provider& open_context::operator_states() const {
+  if (inner_->operator_state == nullptr)
+    throw graph::failure({errc::invalid_graph,
+                          "operator state asked for in a function of another kind: process "
+                          "functions have it"});
+  return *inner_->operator_state;
+}
+
 const graph::restored_raw_state& open_context::raw_state() const {
   static const graph::restored_raw_state nothing;
   return inner_->raw_state == nullptr ? nothing : *inner_->raw_state;

@@ -56,9 +56,26 @@ public:
             std::move(function)};
   }
 
+  // States of the operator, without key, for functions on any stream; each subtask has its own.
+  /// At another parallelism the elements of all are dealt out. Flink's operator list state.
+  template <class T>
+  list_state<T> operator_list(const std::string& name) {
+    return list_state<T>(
+        operator_states().split_list(describe<T>(name, graph::state_kind::list, {})));
+  }
+  /// After a restore each subtask has the elements of all. Flink's union list state.
+  template <class T>
+  list_state<T> operator_union_list(const std::string& name) {
+    return list_state<T>(
+        operator_states().union_list(describe<T>(name, graph::state_kind::list, {})));
+  }
+
   /// What the function's own `write_raw_state` (raw_state_writer) wrote into the checkpoint that it
   /// begins with: streams of this subtask's key groups, and partitions. Valid in `open` only.
   const graph::restored_raw_state& raw_state() const;
+
+  /// For adaptors. @throws graph::failure  (invalid_graph) there are none
+  graph::operator_state_provider& operator_states() const;
 
 private:
   graph::state_provider& states() const;

@@ -20,6 +20,8 @@ namespace headrace::api {
 
 template <class Key, class T>
 class keyed_stream;
+template <class First, class Second>
+class connected_streams;
 
 /// A column of T: a member pointer of a described struct.
 template <class T, class Pointer>
@@ -160,6 +162,9 @@ public:
     static_assert((std::is_same_v<Others, stream> && ...), "a union is of streams of one type");
     return {environment(), add_union({index(), others.index()...})};
   }
+  /// Both into one operator: see connected_streams.
+  template <class Other>
+  connected_streams<T, Other> connect(const stream<Other>& other) const;
   stream forward() const { return partitioned(graph::partitioner_kind::forward); }
   stream rebalance() const { return partitioned(graph::partitioner_kind::rebalance); }
   stream rescale() const { return partitioned(graph::partitioner_kind::rescale); }

@@ -27,6 +27,16 @@ std::int32_t stream_base::add_operator(std::string name, graph::operator_spec sp
   return program().add(std::move(added));
 }
 
+std::int32_t stream_base::add_co_operator(const stream_base& second, std::string name,
+                                          graph::co_process_spec spec,
+                                          graph::logical_type out) const {
+  if (&second.environment() != env_)
+    throw graph::failure({errc::invalid_graph, "streams of two environments are connected"});
+  const auto added = add_operator(std::move(name), std::move(spec), std::move(out));
+  program().at(added).inputs.push_back(second.index());
+  return added;
+}
+
 std::int32_t stream_base::add_partition(graph::partitioner_kind kind,
                                         std::vector<std::int32_t> key_columns,
                                         graph::function_ref function) const {

@@ -30,6 +30,10 @@ protected:
   /// Adds an operator behind this stream. @returns its index
   std::int32_t add_operator(std::string name, graph::operator_spec spec, graph::logical_type out,
                             std::vector<graph::logical_type> side_types = {}) const;
+  /// Adds an operator of two inputs behind this stream and another one. @returns its index
+  /// @throws graph::failure  (invalid_graph) the other one is of another environment
+  std::int32_t add_co_operator(const stream_base& second, std::string name,
+                               graph::co_process_spec spec, graph::logical_type out) const;
   std::int32_t add_partition(graph::partitioner_kind kind,
                              std::vector<std::int32_t> key_columns = {},
                              graph::function_ref function = {}) const;

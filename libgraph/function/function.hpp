@@ -26,6 +26,8 @@ struct function_context {
   state_provider* keyed_state = nullptr; ///< null for functions on streams without key
   /// What the function's raw_state_writer wrote before, during `open`; null: nothing.
   const restored_raw_state* raw_state = nullptr;
+  operator_state_provider* operator_state =
+      nullptr; ///< null: the operator keeps none for functions
 };
 
 // The functions of a job as the runtime sees them: rows of a batch at once, values in columns. The
@@ -72,21 +74,59 @@ public:
   virtual void register_processing_timer(std::int64_t time_ms) = 0;
   virtual void delete_event_timer(std::int64_t time_ms) = 0;
   virtual void delete_processing_timer(std::int64_t time_ms) = 0;
+  /// Makes each key current that has something in this state, one after the other, and calls
+  /// `visit(context, keys, row)`: `keys` holds keys as on_timer has them, row after row from 0 on.
+  /// Keys of which all has expired may come, too. Then no key is current.
+  virtual void for_each_key(const state_access& state,
+                            void (*visit)(void* context, const record_batch& keys, std::size_t row),
+                            void* context) = 0;
 };
 
 enum class time_domain : std::uint8_t { event = 0, processing = 1 };
 
-/// Keyed process function with state and timers.
-class keyed_process_function {
+/// Is called at the times that it has registered.
+class timer_function {
 public:
-  virtual ~keyed_process_function() = default;
+  virtual ~timer_function() = default;
+  /// The key of the timer is current. `keys` holds the key as a batch of the key columns, at `row`.
+  virtual void on_timer(std::int64_t time_ms, time_domain domain, const record_batch& keys,
+                        std::size_t row, keyed_context& keyed, function_output& out) = 0;
+};
+
+/// Keyed process function with state and timers.
+class keyed_process_function : public timer_function {
+public:
   virtual void open(const function_context& context) = 0;
   /// As row_function::process; calls `keyed.set_row` before each row.
   virtual std::size_t process(const record_batch& in, std::size_t from, keyed_context& keyed,
                               function_output& out) = 0;
-  /// The key of the timer is current. `keys` holds the key as a batch of the key columns, at `row`.
-  virtual void on_timer(std::int64_t time_ms, time_domain domain, const record_batch& keys,
-                        std::size_t row, keyed_context& keyed, function_output& out) = 0;
+  /// Who writes the function's raw state; null: it has none.
+  virtual raw_state_writer* raw_state() { return nullptr; }
+  virtual void close() {}
+};
+
+/// Turns the rows of two inputs into rows: functions of connected streams.
+class co_function {
+public:
+  virtual ~co_function() = default;
+  virtual void open(const function_context&) {}
+  /// As row_function::process, of rows of input 0 or 1.
+  virtual std::size_t process(std::int32_t input, const record_batch& in, std::size_t from,
+                              function_output& out) = 0;
+  /// Who writes the function's raw state; null: it has none.
+  virtual raw_state_writer* raw_state() { return nullptr; }
+  virtual void close() {}
+};
+
+/// The same with state and timers of keys, which both inputs have; or, where the second one is
+/// broadcast, the first.
+class keyed_co_function : public timer_function {
+public:
+  virtual void open(const function_context& context) = 0;
+  /// As keyed_process_function::process, of rows of input 0 or 1. Rows that are broadcast have no
+  /// key: no key is current then, and `set_row` is not called.
+  virtual std::size_t process(std::int32_t input, const record_batch& in, std::size_t from,
+                              keyed_context& keyed, function_output& out) = 0;
   /// Who writes the function's raw state; null: it has none.
   virtual raw_state_writer* raw_state() { return nullptr; }
   virtual void close() {}
@@ -161,7 +201,8 @@ using any_function =
                  std::unique_ptr<keyed_process_function>, std::unique_ptr<aggregate_function>,
                  std::unique_ptr<window_function>, std::unique_ptr<timestamp_assigner>,
                  std::unique_ptr<custom_partitioner>, std::unique_ptr<source>,
-                 std::unique_ptr<sink>, std::unique_ptr<master_hook>>;
+                 std::unique_ptr<sink>, std::unique_ptr<master_hook>, std::unique_ptr<co_function>,
+                 std::unique_ptr<keyed_co_function>>;
 /// Makes a fresh instance for each subtask.
 using function_factory = std::function<any_function()>;
 /// The functions of a job by index, as `function_ref` names them.

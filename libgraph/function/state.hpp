@@ -29,11 +29,16 @@ struct state_descriptor {
   byte_string default_value;
 };
 
+/// One state of a function: what its handles of any kind are.
+class state_access {
+public:
+  virtual ~state_access() = default;
+};
+
 /// A value of the current key, encoded. Untyped side of `value_state<T>`; implemented by libstate.
 /// Failures of storage are thrown as `failure`.
-class value_access {
+class value_access : public state_access {
 public:
-  virtual ~value_access() = default;
   /// The view is valid until the next call on any state of the operator.
   virtual std::optional<byte_view> get() = 0;
   virtual void put(byte_view value) = 0;
@@ -41,9 +46,8 @@ public:
 };
 
 /// A list of the current key, elements encoded one by one.
-class list_access {
+class list_access : public state_access {
 public:
-  virtual ~list_access() = default;
   virtual std::size_t size() = 0;
   virtual byte_view at(std::size_t index) = 0;
   virtual void add(byte_view element) = 0;
@@ -51,9 +55,8 @@ public:
 };
 
 /// A map of the current key: encoded keys to encoded values.
-class map_access {
+class map_access : public state_access {
 public:
-  virtual ~map_access() = default;
   virtual std::optional<byte_view> get(byte_view key) = 0;
   virtual void put(byte_view key, byte_view value) = 0;
   virtual void remove(byte_view key) = 0;
@@ -73,6 +76,20 @@ public:
   virtual value_access& value(const state_descriptor& descriptor) = 0;
   virtual list_access& list(const state_descriptor& descriptor) = 0;
   virtual map_access& map(const state_descriptor& descriptor) = 0;
+};
+
+/// Gives states of the operator itself, not of keys, in `open` only. Entries and elements are
+/// encoded as those of keyed states are. @throws failure  incompatible_state when a restored state
+/// of that name has another kind or type
+class operator_state_provider {
+public:
+  virtual ~operator_state_provider() = default;
+  /// A list whose elements are dealt out over the subtasks at another parallelism.
+  virtual list_access& split_list(const state_descriptor& descriptor) = 0;
+  /// A list of which, after a restore, each subtask has the elements of all.
+  virtual list_access& union_list(const state_descriptor& descriptor) = 0;
+  /// A map that each subtask fills alike, and of which a new one gets a copy.
+  virtual map_access& broadcast_map(const state_descriptor& descriptor) = 0;
 };
 
 } // namespace headrace::graph

@@ -184,6 +184,29 @@ struct spec_checker {
     HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
     return check_match(where, spec, in(), node.output_type);
   }
+  status operator()(const co_process_spec& spec) const {
+    HEADRACE_CHECK(check_function(spec.function));
+    const auto& second = node.input_types[1];
+    if (spec.is_broadcast && !spec.second_key_columns.empty())
+      return invalid(where, "the second input is broadcast, so its rows have no key");
+    if (spec.key_columns.empty() && spec.second_key_columns.empty())
+      return {};
+    HEADRACE_CHECK(check_keys(where, spec.key_columns, in()));
+    if (spec.is_broadcast)
+      return {};
+    HEADRACE_CHECK(check_keys(where, spec.second_key_columns, second));
+    if (spec.key_columns.size() != spec.second_key_columns.size())
+      return invalid(where, "keys of " + std::to_string(spec.key_columns.size()) + " and of " +
+                                std::to_string(spec.second_key_columns.size()) + " columns");
+    for (std::size_t i = 0; i < spec.key_columns.size(); ++i) {
+      const auto& left = in().child(static_cast<std::size_t>(spec.key_columns[i]));
+      const auto& right = second.child(static_cast<std::size_t>(spec.second_key_columns[i]));
+      if (!(left == right))
+        return error(errc::type_mismatch, where + ": the inputs have keys of different types: " +
+                                              left.to_sql() + " and " + right.to_sql());
+    }
+    return {};
+  }
   status operator()(const salt_spec& spec) const {
     HEADRACE_CHECK(check_columns(where, spec.columns, in(), "column"));
     return check_salt(where, spec, in(), node.output_type);
@@ -327,6 +350,11 @@ status check_inputs(const job_graph& job, std::size_t at, producer_map& results)
     const auto& output = *found->second.output;
     HEADRACE_CHECK(check_types(from.operators[static_cast<std::size_t>(output.from)], output.side,
                                vertex.operators.front(), input.input));
+    const auto* co_process = std::get_if<co_process_spec>(&vertex.operators.front().spec);
+    if (co_process != nullptr && co_process->is_broadcast && input.input == 1 &&
+        output.partitioner.kind != partitioner_kind::broadcast)
+      return invalid(label(vertex.operators.front()),
+                     "its second input must be broadcast, or subtasks have different states");
     if (output.partitioner.kind == partitioner_kind::forward &&
         from.parallelism != vertex.parallelism)
       return invalid(label(vertex), "forward edge from parallelism " +

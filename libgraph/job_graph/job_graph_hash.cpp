@@ -213,6 +213,12 @@ struct spec_hasher {
     if (spec.state_ttl_ms > 0)
       out.put(spec.state_ttl_ms);
   }
+  void operator()(const co_process_spec& spec) {
+    out.put(spec.function.index);
+    put_columns(out, spec.key_columns);
+    put_columns(out, spec.second_key_columns);
+    out.put(static_cast<std::uint8_t>(spec.is_broadcast));
+  }
   void operator()(const salt_spec& spec) {
     put_columns(out, spec.columns);
     out.put(spec.buckets);

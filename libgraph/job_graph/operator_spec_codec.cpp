@@ -213,6 +213,14 @@ struct spec_writer {
     to.setBuckets(spec.buckets);
     to.setIsInEach(spec.is_in_each);
   }
+  void operator()(const co_process_spec& spec) {
+    auto to = out.initCoProcess();
+    to.setFunction(spec.function.index);
+    put_columns(spec.key_columns, to.initKeyColumns(count_of(spec.key_columns)));
+    put_columns(spec.second_key_columns,
+                to.initSecondKeyColumns(count_of(spec.second_key_columns)));
+    to.setIsBroadcast(spec.is_broadcast);
+  }
   void operator()(const match_spec& spec) { put(spec, out.initMatch()); }
   void operator()(const correlate_spec& spec) {
     auto to = out.initCorrelate();
@@ -439,6 +447,15 @@ result<operator_spec> salt_of(schema::SaltSpec::Reader in) {
   return operator_spec(std::move(spec));
 }
 
+result<operator_spec> co_process_of(schema::CoProcessSpec::Reader in) {
+  co_process_spec spec;
+  spec.function.index = in.getFunction();
+  HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
+  HEADRACE_TRY(spec.second_key_columns, columns_of(in.getSecondKeyColumns()));
+  spec.is_broadcast = in.getIsBroadcast();
+  return operator_spec(std::move(spec));
+}
+
 result<operator_spec> correlate_of(schema::CorrelateSpec::Reader in) {
   correlate_spec spec;
   HEADRACE_TRY(spec.kind, enum_of(in.getKind(), join_kind::anti, "kind of join"));
@@ -523,6 +540,8 @@ result<operator_spec> decode_spec(schema::OperatorNode::Spec::Reader in) {
     return correlate_of(in.getCorrelate());
   case kinds::SALT:
     return salt_of(in.getSalt());
+  case kinds::CO_PROCESS:
+    return co_process_of(in.getCoProcess());
   case kinds::MATCH: {
     HEADRACE_TRY(auto spec, match_of(in.getMatch()));
     return operator_spec(std::move(spec));

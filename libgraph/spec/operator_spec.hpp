@@ -67,6 +67,15 @@ struct keyed_process_spec {
   std::vector<std::int32_t> key_columns;
   friend bool operator==(const keyed_process_spec&, const keyed_process_spec&) = default;
 };
+/// Runs a function over two inputs (Flink's connected streams). With keys it has states and timers
+/// of keys, which rows of both inputs have; or, where the second is broadcast, those of the first.
+struct co_process_spec {
+  function_ref function;
+  std::vector<std::int32_t> key_columns;          ///< of the first input; empty: there are no keys
+  std::vector<std::int32_t> second_key_columns{}; ///< of the same types; none of what is broadcast
+  bool is_broadcast = false;                      ///< each subtask gets all rows of the second
+  friend bool operator==(const co_process_spec&, const co_process_spec&) = default;
+};
 
 enum class aggregate_kind : std::uint8_t { count, sum, min, max, min_by, max_by, first, last };
 /// One aggregate over a column. min_by and max_by order whole rows by it: such a call stands alone,
@@ -364,14 +373,15 @@ using operator_spec =
                  keyed_process_spec, keyed_aggregate_spec, window_aggregate_spec, sink_spec,
                  calc_spec, group_aggregate_spec, join_spec, timed_join_spec, lookup_join_spec,
                  rank_spec, window_table_spec, window_group_spec, session_group_spec, over_spec,
-                 correlate_spec, match_spec, salt_spec>;
+                 correlate_spec, match_spec, salt_spec, co_process_spec>;
 
 /// How many inputs an operator of this kind has: 0 (a source), 1 or 2.
 inline std::size_t input_count(const operator_spec& spec) {
   if (std::holds_alternative<source_spec>(spec))
     return 0;
-  const bool has_two =
-      std::holds_alternative<join_spec>(spec) || std::holds_alternative<timed_join_spec>(spec);
+  const bool has_two = std::holds_alternative<join_spec>(spec) ||
+                       std::holds_alternative<timed_join_spec>(spec) ||
+                       std::holds_alternative<co_process_spec>(spec);
   return has_two ? 2 : 1;
 }
 

@@ -85,6 +85,14 @@ public:
   /// call of `set_current_key`.
   virtual void set_current_key(const key_batch& keys, std::size_t row) = 0;
   virtual key_ref current_key() const = 0;
+  /// From now on no key is current: user handles throw user_function_failed.
+  virtual void clear_current_key() = 0;
+  /// Gives up to `rows_max` further keys that have something in a user state, each once; `out` is
+  /// emptied first. States may be changed between pieces; which keys come is settled by the first.
+  /// Keys whose values have expired may be among them.
+  /// @param state  a handle that this backend has given
+  virtual status scan_keys(const graph::state_access& state, scan_cursor& cursor,
+                           std::size_t rows_max, key_batch& out) = 0;
 
   /// The synchronous part: state as of now is what the job will write. Snapshots may overlap.
   virtual result<std::unique_ptr<snapshot_job>>

@@ -173,6 +173,13 @@ void heap_backend::set_current_key(const key_batch& keys, std::size_t row) {
   if (!expiring_.empty())
     sweep_expired();
   current_.key = keys.at(row);
+  current_.is_none = false;
+  ++current_.version;
+}
+
+void heap_backend::clear_current_key() {
+  current_.key = {};
+  current_.is_none = true;
   ++current_.version;
 }
 

@@ -35,6 +35,9 @@ public:
 
   void set_current_key(const key_batch& keys, std::size_t row) override;
   key_ref current_key() const override { return current_.key; }
+  void clear_current_key() override;
+  status scan_keys(const graph::state_access& state, scan_cursor& cursor, std::size_t rows_max,
+                   key_batch& out) override;
 
   result<std::unique_ptr<snapshot_job>> snapshot(checkpoint_id checkpoint,
                                                  snapshot_kind kind) override;

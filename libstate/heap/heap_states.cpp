@@ -1,9 +1,14 @@
 #include "libstate/heap/heap_states.hpp"
 
+#include "libstate/keyed/user_state.hpp"
+#include "libgraph/function/failure.hpp"
+
 #include <algorithm>
 #include <cstring>
 
 namespace headrace::state {
+
+void current_key::refuse() { throw graph::failure(no_current_key()); }
 
 // ---- rows --------------------------------------------------------------------------------------
 
@@ -12,7 +17,7 @@ heap_row_cursor::heap_row_cursor(heap_table& table, const current_key& current, 
 
 std::uint32_t heap_row_cursor::find(bool is_whole) {
   if (version_ != current_->version) {
-    row_ = directory_->find(current_->key);
+    row_ = directory_->find(current_->get());
     version_ = current_->version;
   }
   if (ttl_ms() > 0 && is_whole && row_ != heap_directory::none) {
@@ -26,7 +31,7 @@ std::uint32_t heap_row_cursor::find(bool is_whole) {
 
 std::uint32_t heap_row_cursor::make() {
   if (find(false) == heap_directory::none)
-    row_ = directory_->add(current_->key, table_->pool().floor());
+    row_ = directory_->add(current_->get(), table_->pool().floor());
   return row_;
 }
 
@@ -144,32 +149,32 @@ bool heap_map_access::is_expired(std::uint32_t entry) const {
 }
 
 std::optional<byte_view> heap_map_access::get(byte_view key) {
-  const auto entry = map_->find(current_->key, key);
+  const auto entry = map_->find(current_->get(), key);
   if (entry == heap_map::none)
     return std::nullopt;
   if (map_->description().ttl_ms > 0 && is_expired(entry)) {
-    map_->erase(current_->key, entry);
+    map_->erase(current_->get(), entry);
     return std::nullopt;
   }
   return map_->value(entry);
 }
 
 void heap_map_access::put(byte_view key, byte_view value) {
-  map_->put(current_->key, key, value, now_ms());
+  map_->put(current_->get(), key, value, now_ms());
 }
 
 void heap_map_access::remove(byte_view key) {
-  const auto entry = map_->find(current_->key, key);
+  const auto entry = map_->find(current_->get(), key);
   if (entry != heap_map::none)
-    map_->erase(current_->key, entry);
+    map_->erase(current_->get(), entry);
 }
 
 bool heap_map_access::is_empty() {
-  for (auto entry = map_->first(current_->key); entry != heap_map::none;) {
+  for (auto entry = map_->first(current_->get()); entry != heap_map::none;) {
     if (map_->description().ttl_ms == 0 || !is_expired(entry))
       return false;
     const auto after = map_->next(entry);
-    map_->erase(current_->key, entry);
+    map_->erase(current_->get(), entry);
     entry = after;
   }
   return true;
@@ -178,7 +183,7 @@ bool heap_map_access::is_empty() {
 void heap_map_access::for_each(bool (*visit)(void* context, byte_view key, byte_view value),
                                void* context) {
   std::vector<std::pair<byte_view, std::uint32_t>> entries;
-  for (auto entry = map_->first(current_->key); entry != heap_map::none;
+  for (auto entry = map_->first(current_->get()); entry != heap_map::none;
        entry = map_->next(entry)) {
     if (map_->description().ttl_ms == 0 || !is_expired(entry))
       entries.emplace_back(map_->entry_key(entry), entry);

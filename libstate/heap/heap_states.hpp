@@ -15,6 +15,17 @@ namespace headrace::state {
 struct current_key {
   key_ref key;
   std::uint64_t version = 0;
+  bool is_none = false;
+
+  /// @throws failure  user_function_failed: there is none
+  const key_ref& get() const {
+    if (is_none) [[unlikely]]
+      refuse();
+    return key;
+  }
+
+private:
+  [[noreturn]] static void refuse();
 };
 
 // The handles of user functions. Each remembers where the current key's row is, so that a get and a
@@ -82,7 +93,7 @@ public:
   std::optional<byte_view> get(byte_view key) override;
   void put(byte_view key, byte_view value) override;
   void remove(byte_view key) override;
-  void clear() override { map_->clear(current_->key); }
+  void clear() override { map_->clear(current_->get()); }
   bool is_empty() override;
   void for_each(bool (*visit)(void* context, byte_view key, byte_view value),
                 void* context) override;

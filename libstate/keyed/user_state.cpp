@@ -18,4 +18,10 @@ error opened_otherwise(const std::string& name) {
           "state was opened before, otherwise: `" + name + "`; a state has one type and one TTL"};
 }
 
+error no_current_key() {
+  return {errc::user_function_failed,
+          "keyed state is used where there is no key: for a row that is "
+          "broadcast, use apply_to_keyed_state"};
+}
+
 } // namespace headrace::state

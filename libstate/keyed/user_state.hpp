@@ -14,4 +14,7 @@ state_description describe_user_state(const graph::state_descriptor& declared, t
 /// Tells that a state that has a handle is declared again, with another type or TTL.
 error opened_otherwise(const std::string& name);
 
+/// Tells that a state is used where no key is current.
+error no_current_key();
+
 } // namespace headrace::state

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libstate/storage/state_stream.hpp"
+#include "libgraph/function/state.hpp"
 #include "libactors/base/file_system.hpp"
 
 #include <functional>
@@ -30,6 +31,7 @@ public:
   const byte_string* get(byte_view key) const;
   void put(byte_view key, byte_view value);
   void remove(byte_view key);
+  void clear() { entries_.clear(); }
   const std::map<byte_string, byte_string, std::less<>>& entries() const { return entries_; }
 
 private:
@@ -45,10 +47,17 @@ public:
 
 /// The operator state of one operator in one subtask. Small by nature, so a snapshot copies.
 /// On the subtask's mailbox only, the job excepted.
-class operator_state_backend {
+///
+/// As `graph::operator_state_provider` it gives handles of user functions. What they declare is
+/// stored in a state of its own (`declarations`), so that a restored state is checked, and its
+/// values are migrated as those of keyed states are.
+class operator_state_backend final : public graph::operator_state_provider {
 public:
+  /// Of the state that holds what functions declared, by name.
+  static constexpr std::string_view declarations = "declared-states";
+
   operator_state_backend();
-  ~operator_state_backend();
+  ~operator_state_backend() override;
   operator_state_backend(const operator_state_backend&) = delete;
   operator_state_backend& operator=(const operator_state_backend&) = delete;
 
@@ -63,6 +72,14 @@ public:
   result<operator_list_state*> union_list(std::string_view name);
   result<broadcast_state*> broadcast(std::string_view name);
 
+  graph::list_access& split_list(const graph::state_descriptor& descriptor) override;
+  graph::list_access& union_list(const graph::state_descriptor& descriptor) override;
+  graph::map_access& broadcast_map(const graph::state_descriptor& descriptor) override;
+  /// Of an operator whose functions have opened their states: restored ones that they have not.
+  /// @param may_drop  they are dropped; else they are refused
+  /// @errors incompatible_state  names one
+  status settle_restored(bool may_drop);
+
   /// Whether anything is to be stored.
   bool is_empty() const;
   std::unique_ptr<operator_snapshot_job> snapshot();
@@ -70,6 +87,8 @@ public:
 private:
   struct entry;
   result<entry*> open(std::string_view name, operator_state_handle::mode how);
+  entry& open_for_user(const graph::state_descriptor& descriptor, operator_state_handle::mode how);
+  status migrate(const graph::state_descriptor& wanted, entry& restored, byte_view stored);
   std::map<std::string, std::unique_ptr<entry>, std::less<>> entries_;
 };
 

@@ -5,6 +5,7 @@
 #include "libstate/heap/heap_native_format.hpp"
 #include "libstate/key/key_batch.hpp"
 #include "libstate/operator_state/element_reader.hpp"
+#include "libstate/operator_state/operator_state_backend.hpp"
 #include "libstate/raw_state/raw_state.hpp"
 #include "libstate/snapshot/snapshot_reader.hpp"
 #include "libactors/base/assert.hpp"
@@ -251,6 +252,8 @@ result<operator_summary> savepoint_reader::look(const operator_id& of, bool coun
     }
     for (const auto& handle : all_lists(part)) {
       for (const auto& list : handle.lists) {
+        if (list.name == state::operator_state_backend::declarations)
+          continue; // it tells of the others
         auto& summary = states[list.name];
         summary.name = list.name;
         summary.kind = list.name == state::raw_state::operator_name ? "raw" : name_of(list.how);

@@ -41,6 +41,9 @@ public:
 
   void set_current_key(const key_batch& keys, std::size_t row) override { current_.set(keys, row); }
   key_ref current_key() const override { return current_.key(); }
+  void clear_current_key() override { current_.clear(); }
+  status scan_keys(const graph::state_access& state, scan_cursor& cursor, std::size_t rows_max,
+                   key_batch& out) override;
 
   result<std::unique_ptr<snapshot_job>> snapshot(checkpoint_id checkpoint,
                                                  snapshot_kind kind) override;

@@ -1,6 +1,7 @@
 #include "libstate/rocksdb/rocksdb_states.hpp"
 
 #include "libstate/keyed/time_to_live.hpp"
+#include "libstate/keyed/user_state.hpp"
 #include "libstate/rocksdb/rocksdb_status.hpp"
 #include "libstate/rocksdb/row_key.hpp"
 #include "libgraph/function/failure.hpp"
@@ -36,8 +37,15 @@ void current_row::set(const key_batch& keys, std::size_t row) {
   ++version_;
 }
 
+void current_row::clear() {
+  keys_ = nullptr;
+  key_ = {};
+  ++version_;
+}
+
 std::uint16_t current_row::group() const {
-  HEADRACE_ASSERT(keys_ != nullptr, "a key is current");
+  if (keys_ == nullptr)
+    throw graph::failure(no_current_key());
   auto groups = keys_->key_groups();
   if (!groups)
     throw graph::failure(std::move(groups).error());

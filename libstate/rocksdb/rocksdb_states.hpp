@@ -18,9 +18,11 @@ namespace headrace::state {
 class current_row {
 public:
   void set(const key_batch& keys, std::size_t row);
+  void clear();
   const key_ref& key() const { return key_; }
   std::uint64_t version() const { return version_; } ///< rises with each `set`
-  /// The name of its row, or the prefix of its map's entries. @throws failure  malformed key
+  /// The name of its row, or the prefix of its map's entries. @throws failure  malformed key; there
+  /// is none
   byte_view row_name(key_shape shape);
   byte_view map_prefix(key_shape shape);
 

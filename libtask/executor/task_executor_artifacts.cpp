@@ -24,6 +24,7 @@ struct code_finder {
     return calls(spec.watermarks.assigner);
   }
   bool operator()(const graph::keyed_process_spec& spec) const { return calls(spec.function); }
+  bool operator()(const graph::co_process_spec& spec) const { return calls(spec.function); }
   bool operator()(const graph::keyed_aggregate_spec& spec) const {
     return calls(spec.aggregates.function);
   }

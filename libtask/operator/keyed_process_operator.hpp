@@ -1,8 +1,8 @@
 #pragma once
 
+#include "libtask/operator/keyed_rows.hpp"
 #include "libtask/operator/row_operators.hpp"
 #include "libtask/operator/stream_operator.hpp"
-#include "libstate/timer/timer_service.hpp"
 
 #include <memory>
 #include <optional>
@@ -16,9 +16,8 @@ class keyed_process_operator final : public stream_operator {
 public:
   keyed_process_operator(const graph::operator_node& node, const operator_context& context,
                          std::unique_ptr<graph::keyed_process_function> function);
-  ~keyed_process_operator() override;
 
-  std::optional<state::key_schema> key_schema() const override { return schema_; }
+  std::optional<state::key_schema> key_schema() const override { return rows_.schema(); }
   status open(const operator_states& states) override;
   status add(std::int32_t input, const graph::record_batch& rows) override;
   status advance(graph::watermark mark) override;
@@ -29,30 +28,13 @@ public:
   void close() override { function_->close(); }
 
 private:
-  class current_row;
-  struct timers {
-    std::unique_ptr<state::timer_service> service;
-    std::optional<state::due_timers> due;
-    graph::record_batch keys; ///< of `due`
-    std::size_t at = 0;
-    std::optional<std::int64_t> fire_until_ms;
-  };
-  /// @returns whether all that was due has fired
-  result<bool> fire(timers& from, graph::time_domain domain, graph::function_output& out);
-
   operator_context context_;
-  state::key_schema schema_;
   std::vector<std::int32_t> key_columns_;
+  keyed_rows rows_;
   std::unique_ptr<graph::keyed_process_function> function_;
   function_outputs outputs_;
-  state::keyed_backend* backend_ = nullptr;
-  std::unique_ptr<state::key_batch> keys_;
-  timers event_;
-  timers processing_;
-  std::unique_ptr<current_row> current_;
   graph::record_batch taken_;
   std::size_t at_ = 0;
-  std::int64_t watermark_ms_ = graph::watermark::none;
 };
 
 result<std::unique_ptr<stream_operator>> make_keyed_process_operator(const graph::operator_node&,

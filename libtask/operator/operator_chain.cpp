@@ -202,6 +202,8 @@ status operator_chain::open(bool may_drop_state) {
       if (auto opened = one->op->open({one->keyed.get(), one->plain.get(), &one->raw}); !opened)
         return opened;
       one->raw = {};
+      if (auto settled = one->plain->settle_restored(may_drop_state); !settled)
+        return settled;
       if (one->keyed == nullptr)
         return {};
       auto settled = one->keyed->settle_restored(may_drop_state);

@@ -57,9 +57,11 @@ struct operator_context {
   std::int32_t committer_retries = 10;
 
   /// What a function gets when it opens.
-  graph::function_context for_function(graph::state_provider* keyed_state = nullptr,
-                                       const graph::restored_raw_state* raw = nullptr) const {
-    return {task_name, subtask, parallelism, attempt, log, keyed_state, raw};
+  graph::function_context
+  for_function(graph::state_provider* keyed_state = nullptr,
+               const graph::restored_raw_state* raw = nullptr,
+               graph::operator_state_provider* operator_state = nullptr) const {
+    return {task_name, subtask, parallelism, attempt, log, keyed_state, raw, operator_state};
   }
 };
 

@@ -1,6 +1,7 @@
 #include "libtask/operator/aggregate/group_aggregate_operator.hpp"
 #include "libtask/operator/aggregate/keyed_aggregate_operator.hpp"
 #include "libtask/operator/calc_operator.hpp"
+#include "libtask/operator/co_process_operator.hpp"
 #include "libtask/operator/correlate/correlate_operator.hpp"
 #include "libtask/operator/join/join_operator.hpp"
 #include "libtask/operator/join/lookup_join_operator.hpp"
@@ -54,6 +55,7 @@ operator_factories make_operator_factories() {
   all.add<graph::correlate_spec>(make_correlate_operator);
   all.add<graph::match_spec>(make_match_operator);
   all.add<graph::salt_spec>(make_salt_operator);
+  all.add<graph::co_process_spec>(make_co_process_operator);
   return all;
 }
 

@@ -37,7 +37,7 @@ row_function_operator::row_function_operator(const graph::operator_node& node,
     : context_(context), function_(std::move(function)), outputs_(node, context.memory) {}
 
 status row_function_operator::open(const operator_states& states) {
-  function_->open(context_.for_function(nullptr, states.raw));
+  function_->open(context_.for_function(nullptr, states.raw, states.plain));
   return {};
 }
 

@@ -161,6 +161,29 @@ job_graph full_job() {
   return job;
 }
 
+job_graph connected_job() {
+  testing_pipeline p;
+  const auto add = [&](const char* name, std::vector<std::int32_t> inputs, co_process_spec spec) {
+    transformation node;
+    node.name = name;
+    node.inputs = std::move(inputs);
+    node.output_type = testing_pipeline::type();
+    node.call = operator_call{std::move(spec), {}};
+    return p.program.add(std::move(node));
+  };
+  const auto keyed = [&](std::int32_t input) { return p.partition(input, partitioner_kind::hash); };
+  const auto first = p.source("first");
+  const auto second = p.source("second");
+  const auto plain = add("plain", {first, second}, {{5}, {}});
+  const auto by_key = add("by key", {keyed(plain), keyed(second)}, {{6}, {0}, {0}});
+  const auto rules = p.partition(second, partitioner_kind::broadcast);
+  const auto ruled = add("ruled", {by_key, rules}, {{7}, {}, {}, true});
+  p.sink(add("ruled by key", {keyed(ruled), rules}, {{8}, {0}, {}, true}));
+  auto job = build_job_graph(p.program, 2).value();
+  job.id = {1, 2};
+  return job;
+}
+
 job_graph windowed_sql_job() {
   pipeline program;
   const auto time = logical_type::timestamp(3).not_null();

@@ -30,6 +30,8 @@ public:
 
 /// A job with every kind of operator, edge and setting in it, all fields away from their defaults.
 graph::job_graph full_job();
+/// A job of operators of two connected streams: with and without keys, with and without broadcast.
+graph::job_graph connected_job();
 /// A job of SQL's windows and OVER, none of their fields at its default.
 graph::job_graph windowed_sql_job();
 

@@ -97,6 +97,8 @@ public:
     event_timers.erase({states_.key, time_ms});
   }
   void delete_processing_timer(std::int64_t) override {}
+  void for_each_key(const graph::state_access&,
+                    void (*)(void*, const graph::record_batch&, std::size_t), void*) override {}
 
   std::set<std::pair<std::string, std::int64_t>> event_timers;
 

@@ -2,6 +2,7 @@
 
 #include "test/libstate/state_fixture.hpp"
 #include "libstate/checkpoint/redistribution.hpp"
+#include "libgraph/function/failure.hpp"
 
 #include <doctest/doctest.h>
 
@@ -104,6 +105,81 @@ TEST_CASE_FIXTURE(operator_fixture, "changed bytes are noticed") {
   CHECK(other.restore({handle}, files).error().code == errc::corrupt_snapshot);
   static_cast<void>(files.remove("s").has_value());
   CHECK(other.restore({handle}, files).error().code == errc::storage_failed);
+}
+
+TEST_CASE_FIXTURE(operator_fixture, "states of functions are restored through their handles") {
+  graph::state_descriptor list{
+      "rows", graph::state_kind::list, graph::logical_type::bigint(), {}, 0, {}};
+  graph::state_descriptor map{"rules",
+                              graph::state_kind::map,
+                              graph::logical_type::bytes(),
+                              graph::logical_type::string(),
+                              0,
+                              {}};
+  operator_state_backend backend;
+  auto& rows = backend.split_list(list);
+  rows.add("1");
+  rows.add("2");
+  auto& rules = backend.broadcast_map(map);
+  rules.put("b", "2");
+  rules.put("a", "1");
+  rules.put("c", "3");
+  rules.remove("c");
+  CHECK_FALSE(rules.is_empty());
+  const auto handle = store_states(backend, "s");
+
+  operator_state_backend other;
+  check_ok(other.restore({handle}, files));
+  auto& restored = other.split_list(list);
+  CHECK(&restored == &other.split_list(list)); // asked for again
+  REQUIRE(restored.size() == 2);
+  CHECK(restored.at(1) == "2");
+  std::string all;
+  other.broadcast_map(map).for_each(
+      [](void* context, byte_view key, byte_view value) {
+        *static_cast<std::string*>(context) += std::string(key) + "=" + std::string(value) + " ";
+        return true;
+      },
+      &all);
+  CHECK(all == "a=1 b=2 ");
+  check_ok(other.settle_restored(false));
+  restored.clear();
+  CHECK(restored.size() == 0);
+}
+
+TEST_CASE_FIXTURE(operator_fixture,
+                  "states of functions that do not fit the restored are refused") {
+  graph::state_descriptor map{"rules",
+                              graph::state_kind::map,
+                              graph::logical_type::bigint(),
+                              graph::logical_type::string(),
+                              0,
+                              {}};
+  operator_state_backend backend;
+  backend.broadcast_map(map).put("a", "1");
+  const auto handle = store_states(backend, "s");
+  const auto restored = [&](operator_state_backend& into) {
+    check_ok(into.restore({handle}, files));
+  };
+
+  operator_state_backend nobody;
+  restored(nobody);
+  CHECK(nobody.settle_restored(false).error().code == errc::incompatible_state);
+  check_ok(nobody.settle_restored(true));
+  CHECK(nobody.is_empty());
+  auto other_key = map;
+  other_key.key_type = graph::logical_type::bigint();
+  operator_state_backend by_number;
+  restored(by_number);
+  CHECK_THROWS_AS(by_number.broadcast_map(other_key), graph::failure);
+  operator_state_backend as_list;
+  restored(as_list);
+  CHECK_THROWS_AS(as_list.union_list(map), graph::failure);
+  operator_state_backend twice;
+  twice.broadcast_map(map);
+  CHECK_THROWS_AS(twice.broadcast_map(other_key), graph::failure);
+  map.name = std::string(operator_state_backend::declarations);
+  CHECK_THROWS_AS(twice.broadcast_map(map), graph::failure);
 }
 } // TEST_SUITE("state/operator_state/operator_state_backend")
 
