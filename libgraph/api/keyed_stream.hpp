@@ -12,6 +12,8 @@ namespace headrace::api {
 
 template <class Key, class First, class Second>
 class keyed_connected_streams;
+template <class Key, class T, class Broadcast>
+class keyed_broadcast_connected_stream;
 
 /// Rows of type T with a key: all rows of a key meet in one subtask, which has states and timers
 /// for it.
@@ -92,6 +94,9 @@ public:
   /// Both into one operator: see keyed_connected_streams.
   template <class Other>
   keyed_connected_streams<Key, T, Other> connect(const keyed_stream<Key, Other>& other) const;
+  template <class Other>
+  keyed_broadcast_connected_stream<Key, T, Other>
+  connect(const broadcast_stream<Other>& other) const;
 
   windowed_stream<Key, T> window(graph::window_spec window) const {
     return {*this, key_columns_, window};

@@ -33,12 +33,15 @@ public:
     return bytes ? decoded<T>(*bytes) : std::move(fallback);
   }
   bool has_value() const { return access_->get().has_value(); }
+  bool is_empty() const { return !has_value(); }
   void set(const T& value) {
     scratch_.clear();
     type_info<T>::encode(scratch_, value);
     access_->put(scratch_);
   }
   void clear() { access_->clear(); }
+  /// For the API.
+  const graph::state_access& access() const { return *access_; }
 
 private:
   graph::value_access* access_ = nullptr;
@@ -74,6 +77,8 @@ public:
       add(value);
   }
   void clear() { access_->clear(); }
+  /// For the API.
+  const graph::state_access& access() const { return *access_; }
 
 private:
   graph::list_access* access_ = nullptr;
@@ -112,6 +117,8 @@ public:
         },
         &visit);
   }
+  /// For the API.
+  const graph::state_access& access() const { return *access_; }
 
 private:
   byte_view encoded_key(const K& key) const {
@@ -140,6 +147,9 @@ public:
     state_.set(held ? function_(*held, value) : value);
   }
   void clear() { state_.clear(); }
+  bool is_empty() const { return state_.is_empty(); }
+  /// For the API.
+  const graph::state_access& access() const { return state_.access(); }
 
 private:
   value_state<T> state_;
@@ -170,6 +180,9 @@ public:
     state_.set(*held);
   }
   void clear() { state_.clear(); }
+  bool is_empty() const { return state_.is_empty(); }
+  /// For the API.
+  const graph::state_access& access() const { return state_.access(); }
 
 private:
   value_state<accumulator_type> state_;

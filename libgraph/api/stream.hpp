@@ -22,6 +22,12 @@ template <class Key, class T>
 class keyed_stream;
 template <class First, class Second>
 class connected_streams;
+template <class Key, class Value>
+class map_state_descriptor;
+template <class T>
+class broadcast_stream;
+template <class T, class Broadcast>
+class broadcast_connected_stream;
 
 /// A column of T: a member pointer of a described struct.
 template <class T, class Pointer>
@@ -165,11 +171,18 @@ public:
   /// Both into one operator: see connected_streams.
   template <class Other>
   connected_streams<T, Other> connect(const stream<Other>& other) const;
+  template <class Other>
+  broadcast_connected_stream<T, Other> connect(const broadcast_stream<Other>& other) const;
   stream forward() const { return partitioned(graph::partitioner_kind::forward); }
   stream rebalance() const { return partitioned(graph::partitioner_kind::rebalance); }
   stream rescale() const { return partitioned(graph::partitioner_kind::rescale); }
   stream shuffle() const { return partitioned(graph::partitioner_kind::shuffle); }
   stream broadcast() const { return partitioned(graph::partitioner_kind::broadcast); }
+  /// To be connected with a stream whose subtasks keep what the rows say in these states (Flink's
+  /// broadcast state pattern).
+  template <class Key, class Value, class... More>
+  broadcast_stream<T> broadcast(const map_state_descriptor<Key, Value>& state,
+                                const More&... more) const;
   stream global() const { return partitioned(graph::partitioner_kind::global); }
   /// `std::uint32_t function(T, std::uint32_t subtasks)` names the subtask of each row.
   template <class F>

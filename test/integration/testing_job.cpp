@@ -2,6 +2,7 @@
 
 #include "test/integration/testing_processes.hpp"
 #include "test/integration/testing_stop.hpp"
+#include "test/support/connected_job.hpp"
 #include "test/support/scratch_directory.hpp"
 #include "test/support/seed.hpp"
 #include "test/support/testing_file_system.hpp"
@@ -106,7 +107,7 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
   std::function<void()> at_row;
   if (options.row_us > 0)
     at_row = [shared] { shared->at_row(); };
-  const auto findings = find_in(clicks, at_row);
+  const auto findings = options.connects ? find_connected(env, clicks) : find_in(clicks, at_row);
   if (options.collect)
     findings.collect();
   else

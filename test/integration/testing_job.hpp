@@ -63,6 +63,7 @@ struct run_options {
   bool deals_splits = false;
   /// Instead of the windowed job, what these statements of SQL write below /output.
   std::string sql = {};
+  bool connects = false; ///< instead of the windowed job, that of test/support/connected_job.hpp
   std::map<std::string, std::string> files = {}; ///< by path, beside those of the input
   bool is_native = false;                        ///< of the savepoint, else canonical
   bool drains = false;                           ///< and lets event time end before the savepoint
