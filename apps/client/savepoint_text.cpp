@@ -3,6 +3,7 @@
 #include "apps/client/text_table.hpp"
 #include "apps/client/value_json.hpp"
 #include "libscheduler/rest/handler/json_text.hpp"
+#include "libstate/operator_state/operator_state_backend.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -17,9 +18,9 @@ using json = nlohmann::ordered_json;
 std::string line_of(const json& value) { return scheduler::to_text(value) + '\n'; }
 
 std::string type_of(const processor::state_summary& state) {
-  if (!state.description)
+  if (!state.description && !state.declared)
     return "-";
-  const auto& described = *state.description;
+  const auto& described = state.description ? *state.description : *state.declared;
   if (described.kind == state::table_kind::map)
     return described.entry_key_type.to_sql() + " → " + described.value_type.to_sql();
   const auto& type = described.value_type;
@@ -66,6 +67,19 @@ json entry_json(const processor::state_summary& state, const processor::keyed_pi
                        : json(hex_of(entry.value));
   }
   return out;
+}
+
+/// An element of operator state.
+json element_json(const processor::state_summary& state, byte_view element) {
+  if (!state.declared)
+    return {{"element", hex_of(element)}};
+  if (state.declared->kind != state::table_kind::map)
+    return {{"element", value_json(element, state.declared->value_type)}};
+  const auto entry = state::read_broadcast_entry(element);
+  if (!entry)
+    return {{"element", hex_of(element)}};
+  return {{"entry", value_json(entry->key, state.declared->entry_key_type)},
+          {"value", value_json(entry->value, state.declared->value_type)}};
 }
 
 } // namespace
@@ -127,6 +141,10 @@ std::string savepoint_as_json(const savepoint_summary& of) {
         if (state.description->ttl_ms > 0)
           described["ttl"] = state.description->ttl_ms;
         described["keys"] = state.keys;
+      } else if (state.declared) {
+        described["type"] = state.declared->value_type.to_sql();
+        if (state.declared->kind == state::table_kind::map)
+          described["entryKeyType"] = state.declared->entry_key_type.to_sql();
       }
       described["rows"] = state.rows;
       described["bytes"] = state.bytes;
@@ -159,7 +177,7 @@ result<std::string> entries_as_json(const processor::savepoint_reader& from, con
     HEADRACE_CHECK(from.read_elements(of, state.name, [&](byte_view element) -> result<bool> {
       if (rows == rows_max)
         return false;
-      out += line_of({{"element", hex_of(element)}});
+      out += line_of(element_json(state, element));
       return ++rows < rows_max;
     }));
     return out;

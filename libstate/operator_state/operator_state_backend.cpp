@@ -116,10 +116,18 @@ byte_string encode_declaration(const state_description& declared) {
   return out;
 }
 
-result<state_description> decode_declaration(const std::string& name, byte_view stored) {
+} // namespace
+
+result<broadcast_entry> read_broadcast_entry(byte_view element) {
+  byte_reader in(element);
+  HEADRACE_TRY(const auto key, in.get_bytes());
+  return broadcast_entry{key, element.substr(element.size() - in.remaining())};
+}
+
+result<state_description> read_declaration(const broadcast_entry& entry) {
   state_description out;
-  out.name = name;
-  byte_reader in(stored);
+  out.name = std::string(entry.key);
+  byte_reader in(entry.value);
   HEADRACE_TRY(const auto kind, in.get<std::uint8_t>());
   out.kind = static_cast<table_kind>(kind);
   HEADRACE_TRY(out.entry_key_type, graph::logical_type::decode(in));
@@ -127,8 +135,6 @@ result<state_description> decode_declaration(const std::string& name, byte_view 
   out.layout = value_layout::variable();
   return out;
 }
-
-} // namespace
 
 struct operator_state_backend::entry {
   mode how = mode::split;
@@ -168,11 +174,10 @@ status operator_state_backend::restore(const std::vector<operator_state_handle>&
           into->list.add(std::move(element));
           continue;
         }
-        byte_reader in(element);
-        const auto key = in.get_bytes();
-        if (!key)
+        const auto read = read_broadcast_entry(element);
+        if (!read)
           return reader.corrupt("malformed entry of `" + list.name + "`");
-        into->broadcast.put(*key, byte_view(element).substr(element.size() - in.remaining()));
+        into->broadcast.put(read->key, read->value);
       }
     }
   }
@@ -213,7 +218,7 @@ result<broadcast_state*> operator_state_backend::broadcast(std::string_view name
 /// Rewrites what was restored where its type has changed in a way that keyed states allow.
 status operator_state_backend::migrate(const graph::state_descriptor& wanted, entry& restored,
                                        byte_view stored) {
-  HEADRACE_TRY(const auto before, decode_declaration(wanted.name, stored));
+  HEADRACE_TRY(const auto before, read_declaration({wanted.name, stored}));
   const auto now = described(wanted);
   HEADRACE_TRY(const auto fit, check_migratable(before, now));
   if (fit == state_fit::as_is)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libstate/keyed/state_description.hpp"
 #include "libstate/storage/state_stream.hpp"
 #include "libgraph/function/state.hpp"
 #include "libactors/base/file_system.hpp"
@@ -44,6 +45,17 @@ public:
   virtual ~operator_snapshot_job() = default;
   virtual result<operator_state_handle> run(snapshot_target& target) = 0;
 };
+
+/// One entry of a broadcast state, as an element of a snapshot has it. Views are into the element.
+struct broadcast_entry {
+  byte_view key;
+  byte_view value;
+};
+/// @errors malformed_message
+result<broadcast_entry> read_broadcast_entry(byte_view element);
+/// What a function declared: an entry of `operator_state_backend::declarations`. A broadcast state
+/// is a map, others are lists. @errors malformed_message
+result<state_description> read_declaration(const broadcast_entry& entry);
 
 /// The operator state of one operator in one subtask. Small by nature, so a snapshot copies.
 /// On the subtask's mailbox only, the job excepted.

@@ -223,6 +223,7 @@ result<operator_summary> savepoint_reader::look(const operator_id& of, bool coun
   out.max_parallelism = stored.max_parallelism;
   out.coordinator_bytes = stored.coordinator.size();
   std::map<std::string, state_summary> states; // stays where it is
+  declared_states declared;
   for (const auto& [subtask, part] : stored.subtasks) {
     out.stored_bytes += part.size_bytes();
     for (const auto& handle : all_keyed(part)) {
@@ -252,8 +253,10 @@ result<operator_summary> savepoint_reader::look(const operator_id& of, bool coun
     }
     for (const auto& handle : all_lists(part)) {
       for (const auto& list : handle.lists) {
-        if (list.name == state::operator_state_backend::declarations)
+        if (list.name == state::operator_state_backend::declarations) {
+          HEADRACE_CHECK(read_declarations(handle, list, declared));
           continue; // it tells of the others
+        }
         auto& summary = states[list.name];
         summary.name = list.name;
         summary.kind = list.name == state::raw_state::operator_name ? "raw" : name_of(list.how);
@@ -263,9 +266,29 @@ result<operator_summary> savepoint_reader::look(const operator_id& of, bool coun
       }
     }
   }
-  for (auto& [name, summary] : states)
+  for (auto& [name, summary] : states) {
+    if (const auto found = declared.find(name); found != declared.end() && !summary.description)
+      summary.declared = std::move(found->second);
     out.states.push_back(std::move(summary));
+  }
   return out;
+}
+
+status savepoint_reader::read_declarations(const operator_state_handle& handle,
+                                           const operator_state_handle::list& list,
+                                           declared_states& out) const {
+  state::element_reader reader(*files_, handle.segment);
+  HEADRACE_TRY(const auto elements, reader.read(list.elements));
+  for (const auto& element : elements) {
+    const auto entry = state::read_broadcast_entry(element);
+    auto read =
+        entry ? state::read_declaration(*entry) : result<state::state_description>(entry.error());
+    if (!read)
+      return reader.corrupt("malformed declaration of a state");
+    auto name = read->name;
+    out.insert_or_assign(std::move(name), *std::move(read));
+  }
+  return {};
 }
 
 status savepoint_reader::read(const operator_id& of, const std::string& state,

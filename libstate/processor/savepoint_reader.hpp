@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,8 +22,11 @@ struct state_summary {
   std::string name;
   std::string kind; ///< "value", "map", "timers", "split list", "raw", …
   /// Of a keyed state (of raw keyed state: its key is the key group, and the values of one, bytes,
-  /// are its stream). Nothing for operator state, whose elements have no type.
+  /// are its stream). Nothing for operator state.
   std::optional<state::state_description> description;
+  /// Of operator state that a function declared: broadcast state is a map, others are lists.
+  /// Others' elements have no type.
+  std::optional<state::state_description> declared{};
   std::uint64_t keys = 0;  ///< different ones
   std::uint64_t rows = 0;  ///< values, map entries, elements of operator state
   std::uint64_t bytes = 0; ///< of keys and values, before they are compressed
@@ -87,6 +91,11 @@ public:
 private:
   savepoint_reader(file_system& files, state::completed_checkpoint content)
       : files_(&files), content_(std::move(content)) {}
+  using declared_states = std::map<std::string, state::state_description>;
+  /// What functions have declared of their operator's states, by name.
+  status read_declarations(const state::operator_state_handle& handle,
+                           const state::operator_state_handle::list& list,
+                           declared_states& out) const;
   result<operator_summary> look(const operator_id& of, bool counts) const;
   const state::operator_state& at(const operator_id& of) const;
 

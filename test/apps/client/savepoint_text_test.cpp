@@ -1,9 +1,16 @@
 #include "apps/client/savepoint_text.hpp"
 
+#include "test/support/testing_file_system.hpp"
+#include "libstate/checkpoint/checkpoint_storage.hpp"
+#include "libstate/operator_state/operator_state_backend.hpp"
+#include "libgraph/api/type_info.hpp"
+
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 namespace headrace::client {
 namespace {
@@ -37,6 +44,56 @@ TEST_CASE("nothing is said of master hooks where there are none") {
   const savepoint_summary without{content, {}, {}};
   CHECK(savepoint_as_text(without).find("HOOK") == std::string::npos);
   CHECK(nlohmann::json::parse(savepoint_as_json(without))["masterHooks"].empty());
+}
+
+TEST_CASE("operator state of functions is shown with its types, and entry by entry") {
+  testing::testing_file_system files;
+  state::operator_state_backend backend;
+  backend
+      .broadcast_map({"rules",
+                      graph::state_kind::map,
+                      api::info_of<std::int64_t>::type(),
+                      api::info_of<std::string>::type(),
+                      0,
+                      {}})
+      .put(api::encoded(std::string("mill")), api::encoded(std::int64_t{7}));
+  backend.split_list({"seen", graph::state_kind::list, api::info_of<bool>::type(), {}, 0, {}})
+      .add(api::encoded(true));
+  const auto storage = state::make_file_checkpoint_storage(files, "/kept", job_id{1, 1});
+  auto content = some_checkpoint();
+  content.job = {1, 1};
+  content.directory = storage->directory(7);
+  REQUIRE(storage->begin(7));
+  auto target = storage->open(content.directory, {{2, 2}, 0, 0});
+  REQUIRE(target);
+  auto written = backend.snapshot()->run(**target);
+  REQUIRE(written);
+  REQUIRE((*target)->finish());
+  auto& stored = content.operators[operator_id{3, 3}];
+  stored.id = {3, 3};
+  stored.name = "watch";
+  stored.subtasks[0].managed.push_back(std::move(*written));
+  REQUIRE(storage->complete(content));
+  const auto reader = processor::savepoint_reader::open(files, content.directory);
+  REQUIRE(reader);
+  const auto summary = reader->summarize({3, 3});
+  REQUIRE(summary);
+  const savepoint_summary all{reader->content(), {*summary}, {}};
+
+  const auto text = savepoint_as_text(all);
+  CHECK_MESSAGE(text.find("STRING NOT NULL → BIGINT NOT NULL") != std::string::npos, text);
+  const auto told = nlohmann::json::parse(savepoint_as_json(all))["operators"][0]["states"];
+  REQUIRE(told.size() == 2);
+  CHECK(told[0]["kind"] == "broadcast");
+  CHECK(told[0]["type"] == "BIGINT NOT NULL");
+  CHECK(told[0]["entryKeyType"] == "STRING NOT NULL");
+  CHECK(told[1]["type"] == "BOOLEAN NOT NULL");
+  const auto rules = entries_as_json(*reader, {3, 3}, summary->states[0], 10);
+  REQUIRE(rules);
+  CHECK(*rules == "{\"entry\":\"mill\",\"value\":7}\n");
+  const auto seen = entries_as_json(*reader, {3, 3}, summary->states[1], 10);
+  REQUIRE(seen);
+  CHECK(*seen == "{\"element\":true}\n");
 }
 } // TEST_SUITE("apps/client/savepoint_text")
 

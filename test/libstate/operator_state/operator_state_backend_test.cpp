@@ -1,7 +1,9 @@
 #include "libstate/operator_state/operator_state_backend.hpp"
 
 #include "test/libstate/state_fixture.hpp"
+#include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libstate/checkpoint/redistribution.hpp"
+#include "libstate/processor/savepoint_reader.hpp"
 #include "libgraph/function/failure.hpp"
 
 #include <doctest/doctest.h>
@@ -180,6 +182,50 @@ TEST_CASE_FIXTURE(operator_fixture,
   CHECK_THROWS_AS(twice.broadcast_map(other_key), graph::failure);
   map.name = std::string(operator_state_backend::declarations);
   CHECK_THROWS_AS(twice.broadcast_map(map), graph::failure);
+}
+
+TEST_CASE_FIXTURE(operator_fixture, "a savepoint tells what functions declared of their states") {
+  graph::state_descriptor map{"rules",
+                              graph::state_kind::map,
+                              graph::logical_type::bigint(),
+                              graph::logical_type::string(),
+                              0,
+                              {}};
+  graph::state_descriptor list{
+      "rows", graph::state_kind::list, graph::logical_type::boolean(), {}, 0, {}};
+  operator_state_backend backend;
+  backend.broadcast_map(map).put("key", "value");
+  backend.union_list(list).add("element");
+  take(backend.list("of nobody"))->add("x");
+  const auto storage = make_file_checkpoint_storage(files, "/kept", job_id{1, 1});
+  completed_checkpoint savepoint;
+  savepoint.job = {1, 1};
+  savepoint.directory = "/kept/savepoint-1";
+  auto& kept = savepoint.operators[operator_id{3, 3}];
+  kept = stored(1, {store_states(backend, "/kept/savepoint-1/part")});
+  kept.id = {3, 3};
+  check_ok(storage->complete(savepoint));
+
+  const auto reader = take(processor::savepoint_reader::open(files, "/kept/savepoint-1"));
+  const auto summary = take(reader.summarize({3, 3}));
+
+  REQUIRE(summary.states.size() == 3); // by name, without what tells of them
+  CHECK_FALSE(summary.states[0].declared);
+  CHECK(summary.states[1].name == "rows");
+  CHECK(summary.states[1].kind == "union list");
+  REQUIRE(summary.states[1].declared);
+  CHECK(summary.states[1].declared->kind == table_kind::list);
+  CHECK(summary.states[1].declared->value_type == graph::logical_type::boolean());
+  CHECK(summary.states[2].kind == "broadcast");
+  REQUIRE(summary.states[2].declared);
+  CHECK(summary.states[2].declared->kind == table_kind::map);
+  CHECK(summary.states[2].declared->entry_key_type == graph::logical_type::string());
+  check_ok(reader.read_elements({3, 3}, "rules", [](byte_view element) -> result<bool> {
+    const auto entry = take(read_broadcast_entry(element));
+    CHECK(entry.key == "key");
+    CHECK(entry.value == "value");
+    return true;
+  }));
 }
 } // TEST_SUITE("state/operator_state/operator_state_backend")
 
