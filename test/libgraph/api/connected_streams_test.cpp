@@ -168,11 +168,13 @@ TEST_CASE("keyed streams are connected by the keys of both") {
   out.print();
   const auto job = graph::build_job_graph(env.program(), 2);
   REQUIRE(job.has_value());
-  const auto& head = job->vertices[2].operators.front();
-  CHECK(head.name == "keyed_co_process");
-  CHECK(job->vertices[2].operators.size() == 2); // heads a chain
+  // Two collections of one reader each, and behind the second what computes its key.
+  REQUIRE(job->vertices.size() == 4);
   CHECK(job->vertices[0].outputs.at(0).partitioner.kind == graph::partitioner_kind::hash);
-  CHECK(job->vertices[1].outputs.at(0).partitioner.kind == graph::partitioner_kind::hash);
+  CHECK(job->vertices[2].operators.front().name == "key");
+  CHECK(job->vertices[2].outputs.at(0).partitioner.kind == graph::partitioner_kind::hash);
+  CHECK(job->vertices[3].operators.front().name == "keyed_co_process");
+  CHECK(job->vertices[3].operators.size() == 2); // it heads a chain
 }
 
 TEST_CASE("streams that are connected first are keyed together") {
