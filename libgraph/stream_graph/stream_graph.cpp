@@ -99,7 +99,7 @@ private:
     if (made.parallelism < 1 || made.parallelism > max_parallelism_limit)
       return error(errc::invalid_graph, "parallelism of " + quoted(node.name) +
                                             " out of range: " + std::to_string(made.parallelism));
-    HEADRACE_CHECK(give_id(made.op, inputs));
+    HEADRACE_CHECK(give_id(made.op, node.statement, inputs));
     for (const auto& input : inputs)
       HEADRACE_CHECK(add_edge(input, index, made));
     graph_.nodes.push_back(std::move(made));
@@ -127,7 +127,8 @@ private:
     return group;
   }
 
-  status give_id(operator_node& op, const std::vector<origin>& inputs) {
+  status give_id(operator_node& op, const std::string& statement,
+                 const std::vector<origin>& inputs) {
     if (!op.uid.empty()) {
       if (const auto [other, fresh] = uids_.emplace(op.uid, op.name); !fresh)
         return error(errc::duplicate_uid, "duplicate uid " + quoted(op.uid) + ": operators " +
@@ -147,6 +148,8 @@ private:
       if (input.input > 0)
         out.put(input.input);
     }
+    if (!statement.empty())
+      out.put_bytes(statement);
     out.put(ranks_[bytes]++);
     const auto [high, low] = structure_hash(bytes);
     op.id = {high, low};

@@ -38,6 +38,7 @@ struct side_output_call {
 struct transformation {
   std::string name;
   std::string uid;
+  std::string statement; ///< of SQL, one of several that the operator is of; else empty
   std::variant<operator_call, union_call, partition_call, side_output_call> call;
   std::vector<std::int32_t> inputs; ///< of an operator of two inputs: in their order
   logical_type output_type;

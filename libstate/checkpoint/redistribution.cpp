@@ -204,14 +204,19 @@ result<restore_assignment> assign_states(const completed_checkpoint& from,
   }
   if (allow_non_restored_state)
     return out;
-  for (const auto& [id, stored] : from.operators) {
+  std::string dropped;
+  for (const auto& [id, stored] : from.operators)
     if (stored.has_state() && !out.operators.contains(id))
-      return error(errc::incompatible_state,
-                   "checkpoint has state of an operator that the job has not "
-                   "(--allow-non-restored-state drops it): " +
-                       words_of(stored.uid, stored.name, id) + ", in " + from.directory);
-  }
-  return out;
+      dropped += (dropped.empty() ? "" : ", ") + words_of(stored.uid, stored.name, id);
+  if (dropped.empty())
+    return out;
+  return error(errc::incompatible_state,
+               "checkpoint has state of operators that the job has not: " + dropped + ", in " +
+                   from.directory +
+                   "; operators without a uid, as those of SQL, are found by their place: go on "
+                   "with the query and the settings (mini-batches, phases of aggregates) that it "
+                   "was taken with, or let --allow-non-restored-state drop all of it and begin "
+                   "these anew");
 }
 
 } // namespace headrace::state

@@ -127,17 +127,13 @@ status heap_backend::settle_restored(bool may_drop) {
   const auto is_left = [](const auto& named) {
     return named.second.is_left(named.second.description().kind);
   };
-  if (may_drop)
-    std::erase_if(states_, is_left);
   const auto left = std::find_if(states_.begin(), states_.end(), is_left);
-  if (left == states_.end()) {
-    drop_expired();
-    find_expiring();
-    return {};
-  }
-  return error(errc::incompatible_state,
-               "checkpoint has a state that the operator no longer declares: `" + left->first +
-                   "`; keep its name, or drop it with --allow-non-restored-state");
+  if (!may_drop && left != states_.end())
+    return state_left(left->second.description());
+  std::erase_if(states_, is_left);
+  drop_expired();
+  find_expiring();
+  return {};
 }
 
 status heap_backend::drop_state(std::string_view name) {

@@ -83,6 +83,11 @@ std::string rows_difference(const graph::logical_type& stored, const graph::logi
   return first_difference(stored.fields().front().type, wanted.fields().front().type, "value");
 }
 
+/// With state that an operator has for itself.
+constexpr const char* what_to_do =
+    "; go on with the query and its settings (as time to live, mini-batches) as they were, or "
+    "begin without the checkpoint";
+
 error incompatible(const std::string& name, const std::string& difference) {
   return {errc::incompatible_state,
           "state is incompatible with the restored one: `" + name + "`, " + difference};
@@ -111,6 +116,14 @@ bool is_bytes_of_parts(const graph::logical_type& type) {
          type.fields().front().name == bytes_field;
 }
 
+error state_left(const state_description& left) {
+  return {errc::incompatible_state,
+          "checkpoint has a state that the operator no longer declares: `" + left.name + "`" +
+              (is_user_kind(left.kind) ? "; keep its name, or drop it with "
+                                         "--allow-non-restored-state"
+                                       : what_to_do)};
+}
+
 status check_compatible(const state_description& stored, const state_description& wanted) {
   if (stored.kind != wanted.kind)
     return incompatible(wanted.name, "kind: was " + std::string(name_of(stored.kind)) + ", is " +
@@ -121,10 +134,7 @@ status check_compatible(const state_description& stored, const state_description
   if (difference.empty() && stored.layout != wanted.layout)
     difference = "layout: was " + words_of(stored.layout) + ", is " + words_of(wanted.layout);
   if (!difference.empty())
-    return incompatible(wanted.name, difference + (is_bytes_of_parts(wanted.value_type)
-                                                       ? "; go on with the query as it was, or "
-                                                         "begin without the checkpoint"
-                                                       : ""));
+    return incompatible(wanted.name, difference + (is_user_kind(wanted.kind) ? "" : what_to_do));
   return {};
 }
 

@@ -59,6 +59,9 @@ graph::logical_type bytes_of(std::vector<graph::logical_type::field> parts);
 /// Whether a type is one that `bytes_of` gives: values of it are not to be decoded.
 bool is_bytes_of_parts(const graph::logical_type& type);
 
+/// What is said of a restored state that nobody has opened.
+error state_left(const state_description& left);
+
 /// Returns success when a state stored as `stored` may be opened as `wanted`. TTL may differ.
 /// @errors incompatible_state  names the state and the first difference (kind, layout, or the type
 ///         field by field)

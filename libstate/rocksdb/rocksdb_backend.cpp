@@ -130,9 +130,7 @@ status rocksdb_backend::settle_restored(bool may_drop) {
       left.push_back(name);
   }
   if (!may_drop && !left.empty())
-    return error(errc::incompatible_state,
-                 "checkpoint has a state that the operator no longer declares: `" + left.front() +
-                     "`; keep its name, or drop it with --allow-non-restored-state");
+    return state_left(states_.at(left.front()).description);
   for (const auto& name : left)
     HEADRACE_CHECK(drop_state(name));
   return {};

@@ -1,7 +1,9 @@
 #include "libtask/operator/operator_chain.hpp"
 
+#include "libtask/operator/query_state.hpp"
 #include "libgraph/data/key_group.hpp"
 #include "libgraph/function/failure.hpp"
+#include "libgraph/job_graph/query_parts.hpp"
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
@@ -30,7 +32,8 @@ struct operator_chain::node {
   std::unique_ptr<stream_operator> op;
   operator_id id;
   std::string name;
-  std::string uid; ///< empty: none
+  std::string uid;                               ///< empty: none
+  std::vector<graph::logical_type::field> query; ///< what its keyed state is of, if it is of SQL
   std::vector<outlet> outlets;
   std::unique_ptr<state::keyed_backend> keyed;
   std::unique_ptr<state::operator_state_backend> plain;
@@ -104,6 +107,7 @@ result<std::unique_ptr<operator_chain>> operator_chain::make(const graph::job_ve
     made->id = described.id;
     made->name = described.name;
     made->uid = described.uid;
+    made->query = graph::query_parts(described);
     made->is_source = std::holds_alternative<graph::source_spec>(described.spec);
     try {
       HEADRACE_TRY(made->op, factories.make(described, chain->context_));
@@ -199,6 +203,9 @@ status operator_chain::open(bool may_drop_state) {
         return error(errc::incompatible_state,
                      "checkpoint has raw state, and the operator no longer writes any; allow "
                      "non-restored state to drop it");
+      if (one->keyed)
+        if (auto declared = declare_query(*one->keyed, one->query); !declared)
+          return declared;
       if (auto opened = one->op->open({one->keyed.get(), one->plain.get(), &one->raw}); !opened)
         return opened;
       one->raw = {};
@@ -206,7 +213,8 @@ status operator_chain::open(bool may_drop_state) {
         return settled;
       if (one->keyed == nullptr)
         return {};
-      auto settled = one->keyed->settle_restored(may_drop_state);
+      // Without a part of its state an operator of a query would count wrongly.
+      auto settled = one->keyed->settle_restored(may_drop_state && one->query.empty());
       context_.metrics.state.add(one->keyed->figures());
       return settled;
     }));

@@ -1,9 +1,11 @@
 #include "test/support/operator_harness.hpp"
 
+#include "libtask/operator/query_state.hpp"
 #include "libstate/registry/state_backends.hpp"
 #include "libstate/rocksdb/rocksdb_backend.hpp"
 #include "libstate/storage/file_state_output.hpp"
 #include "libgraph/function/failure.hpp"
+#include "libgraph/job_graph/query_parts.hpp"
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
@@ -118,6 +120,8 @@ status operator_harness::open(std::int32_t parallelism, std::string_view backend
       states.keyed = opened.keyed.get();
     }
     try {
+      if (opened.keyed)
+        HEADRACE_CHECK(task::declare_query(*opened.keyed, graph::query_parts(node_)));
       HEADRACE_CHECK(opened.made->open(states));
     } catch (const graph::failure& refused) {
       return refused.cause();

@@ -8,7 +8,10 @@
 #include "libgraph/sql/translate/translator.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
+#include <set>
+#include <string>
 #include <utility>
 
 namespace headrace::sql {
@@ -44,6 +47,28 @@ struct chance_finder {
 bool is_repeatable(const plan_node& in) {
   return std::visit(chance_finder(), in.node) &&
          std::all_of(in.inputs.begin(), in.inputs.end(), is_repeatable);
+}
+
+/// Tells operators of a set of statements by what they are of, so that one is found again when
+/// others come, go or change places: a source by its table, what one statement alone needs by the
+/// table that this writes to.
+void name_statements(graph::pipeline& program) {
+  std::vector<std::set<std::string>> written(program.transformations.size());
+  for (auto index = program.transformations.size(); index-- > 0;) {
+    auto& made = program.transformations[index];
+    const auto* call = std::get_if<graph::operator_call>(&made.call);
+    const auto is = [&](auto kind) {
+      return call != nullptr && std::holds_alternative<decltype(kind)>(call->spec);
+    };
+    if (is(graph::sink_spec()))
+      written[index].insert(made.name);
+    if (is(graph::source_spec()))
+      made.statement = made.name;
+    else if (written[index].size() == 1)
+      made.statement = *written[index].begin();
+    for (const auto input : made.inputs)
+      written[static_cast<std::size_t>(input)].merge(std::set(written[index]));
+  }
 }
 
 } // namespace
@@ -97,6 +122,8 @@ std::optional<translated_job> job_translator::translate(const std::vector<plan_n
       for (auto& told : find_lasting_state(each))
         warn(std::move(told));
   warn_of_dead_letters();
+  if (sinks.size() > 1)
+    name_statements(out_.program);
   return is_sound ? std::optional(std::move(out_)) : std::nullopt;
 }
 

@@ -329,12 +329,14 @@ STATE_TEST_CASE(state_fixture, "another kind or type of a restored state is refu
   const auto refused = other->open_table(changed);
   REQUIRE(!refused.has_value());
   CHECK(refused.error().code == errc::incompatible_state);
-  CHECK(refused.error().message ==
-        "state is incompatible with the restored one: `totals`, value.sum: was BIGINT, is DOUBLE");
+  CHECK(refused.error().message.starts_with(
+      "state is incompatible with the restored one: `totals`, value.sum: was BIGINT, is DOUBLE; go "
+      "on with the query"));
   changed = wanted;
   changed.layout = value_layout::variable();
-  CHECK(other->open_table(changed).error().message ==
-        "state is incompatible with the restored one: `totals`, layout: was 16 bytes, is variable");
+  CHECK(other->open_table(changed).error().message.starts_with(
+      "state is incompatible with the restored one: `totals`, layout: was 16 bytes, is "
+      "variable; "));
   CHECK_THROWS_AS(other->value(described("totals", graph::state_kind::value)), graph::failure);
   const auto rekeyed = make(word_type());
   CHECK(rekeyed->restore({handle}).error().code == errc::incompatible_state);

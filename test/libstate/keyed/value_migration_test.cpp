@@ -224,7 +224,8 @@ TEST_CASE("bytes whose content was not described yet are taken, but for those wi
   CHECK(!check_compatible(count, stamped));
   CHECK(check_compatible(count, sum).error().message ==
         "state is incompatible with the restored one: `kept`, value: field 0 was `COUNT(*)`, is "
-        "`SUM(INT)`; go on with the query as it was, or begin without the checkpoint");
+        "`SUM(INT)`; go on with the query and its settings (as time to live, mini-batches) as they "
+        "were, or begin without the checkpoint");
 }
 
 } // TEST_SUITE("state/keyed/value_migration")

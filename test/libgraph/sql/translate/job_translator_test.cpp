@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -188,6 +189,32 @@ TEST_CASE("a table is one source for all who read it, whatever columns they read
   const translated rows(session, "SELECT x.a, y.s FROM (SELECT a, b FROM t) AS x JOIN t AS y "
                                  "ON x.b = y.b WHERE y.d > 1");
   CHECK(rows.all<graph::source_spec>().size() == 1);
+}
+
+TEST_CASE("statements of a set keep their operators when others come, go or change places") {
+  testing_session session;
+  session.run("CREATE TABLE sum_of (a BIGINT, n BIGINT) WITH ('connector' = 'void');"
+              "CREATE TABLE double_of (a BIGINT, n BIGINT) WITH ('connector' = 'void');"
+              "CREATE TABLE count_of (a BIGINT, n BIGINT) WITH ('connector' = 'void')");
+  const std::string one = "INSERT INTO sum_of SELECT a, SUM(b) FROM t GROUP BY a;";
+  const std::string two = "INSERT INTO double_of SELECT a, SUM(b * 2) FROM t GROUP BY a;";
+  const std::string three = "INSERT INTO count_of SELECT a, COUNT(*) FROM t GROUP BY a;";
+  const auto groups_of = [&](const std::string& statements) {
+    const translated set(session, "EXECUTE STATEMENT SET BEGIN " + statements + " END");
+    std::set<operator_id> out;
+    for (const auto& each : set.nodes)
+      if (std::holds_alternative<graph::group_aggregate_spec>(each.spec))
+        out.insert(each.id);
+    return out;
+  };
+  const auto all = groups_of(one + two + three);
+  REQUIRE(all.size() == 3);
+  CHECK(groups_of(three + two + one) == all);
+  for (const auto& fewer : {one + two, two + three, three + one}) {
+    const auto kept = groups_of(fewer);
+    CHECK(kept.size() == 2);
+    CHECK(std::includes(all.begin(), all.end(), kept.begin(), kept.end()));
+  }
 }
 
 TEST_CASE("LIMIT of rows that are shown is the job's where input does not end") {

@@ -583,11 +583,13 @@ TEST_CASE("a group's bytes are not read as those of other aggregates") {
     std::string difference; ///< empty: none
   } changes[] = {
       {{count_rows, sum_v}, {count_rows, sum_v}, ""},
-      {{count_rows, sum_v}, {sum_v, count_rows}, "value: field 0 was `COUNT(*)`, is `SUM(INT)`"},
-      {{sum_v}, {max_v}, "value: field 0 was `SUM(INT)`, is `MAX(INT)`"},
-      {{sum_v}, {sum_d}, "value: field 0 was `SUM(INT)`, is `SUM(DECIMAL(10, 2))`"},
-      {{count_v}, {distinct_v}, "value: field 0 was `COUNT(INT)`, is `COUNT(DISTINCT INT)`"},
-      {{sum_v}, {sum_v, count_rows}, "value: had 1 fields, has 2"},
+      {{count_rows, sum_v},
+       {sum_v, count_rows},
+       "field 1 was `COUNT(*), SUM(v)`, is `SUM(v), COUNT(*)`"},
+      {{sum_v}, {max_v}, "field 1 was `SUM(v)`, is `MAX(v)`"},
+      {{sum_v}, {sum_d}, "field 1 was `SUM(v)`, is `SUM(d)`"},
+      {{count_v}, {distinct_v}, "field 1 was `COUNT(v)`, is `COUNT(DISTINCT v)`"},
+      {{sum_v}, {sum_v, count_rows}, "field 1 was `SUM(v)`, is `SUM(v), COUNT(*)`"},
   };
   for (const auto& each : changes)
     for (const auto* backend : {"hashmap", "rocksdb"})
@@ -605,8 +607,9 @@ TEST_CASE("a group's bytes are not read as those of other aggregates") {
         REQUIRE(!opened);
         CHECK(opened.error().code == errc::incompatible_state);
         CHECK(opened.error().message ==
-              "state is incompatible with the restored one: `groups`, " + each.difference +
-                  "; go on with the query as it was, or begin without the checkpoint");
+              "state is incompatible with the restored one: `query`, value: " + each.difference +
+                  "; go on with the query and its settings (as time to live, mini-batches) as they "
+                  "were, or begin without the checkpoint");
       }
 }
 

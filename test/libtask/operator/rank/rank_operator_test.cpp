@@ -356,9 +356,9 @@ TEST_CASE("rows that were kept are not read as rows of another query") {
   const auto turned =
       harness.restart_as(node_of(ascending), "hashmap", state::snapshot_kind::canonical);
   REQUIRE(!turned);
-  CHECK(turned.error().message.starts_with(
-      "state is incompatible with the restored one: `ranks`, value: field 3 was `ordered by v DESC "
-      "NULLS LAST`, is `ordered by v ASC NULLS LAST`"));
+  CHECK(turned.error().message.starts_with("state is incompatible with the restored one: `query`, "
+                                           "value: field 1 was `ordered by v DESC`, "
+                                           "is `ordered by v`"));
 
   for (const bool retracts : {false, true})
     for (const auto& [before, after] : {std::pair(3, 1), std::pair(1, 3)}) {
@@ -373,21 +373,20 @@ TEST_CASE("rows that were kept are not read as rows of another query") {
           of_others.restart_as(node_of(is), "hashmap", state::snapshot_kind::canonical);
       REQUIRE(!other);
       CHECK(other.error().code == errc::incompatible_state);
-      CHECK(to_string(other.error()).find("value: field 4 was `ranks 1 to ") != std::string::npos);
+      CHECK(to_string(other.error()).find("value: field 2 was `ranks 1 to ") != std::string::npos);
     }
 }
 
 TEST_CASE("rows that were kept in another way are not forgotten silently") {
   auto single = top(1);
   single.emits_update_before = false;
-  operator_harness harness(node_of(top(3)), make_rank_operator);
+  operator_harness harness(node_of(top(1)), make_rank_operator);
   REQUIRE(harness.push(batch_of({{1, 5, "a"}})));
   const auto opened =
       harness.restart_as(node_of(single), "hashmap", state::snapshot_kind::canonical);
   REQUIRE(!opened);
-  CHECK(opened.error().message == "checkpoint has a state that the operator no longer declares: "
-                                  "`ranks`; keep its name, or drop it with "
-                                  "--allow-non-restored-state");
+  CHECK(opened.error().message.starts_with("checkpoint has a state that the operator no longer "
+                                           "declares: `ranks`; go on with the query"));
 }
 
 TEST_SUITE_END();
