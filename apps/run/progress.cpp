@@ -60,6 +60,11 @@ std::string describe_way_on(const scheduler::job_status& ended, const std::strin
     return ended.name + ": its last checkpoint is corrupt, " + ended.last_checkpoint_path +
            "; goes on from an older one, where some are retained beside it, or from a savepoint "
            "with --from-savepoint";
+  if (!restored_from.empty() && ended.completed_checkpoints == 0 &&
+      ended.failure.has(errc::corrupt_snapshot))
+    return ended.name + ": could not start from " + restored_from +
+           ", which is not whole; begins from another checkpoint or savepoint with "
+           "--from-savepoint";
   if (!ended.last_checkpoint_path.empty())
     return ended.name + ": goes on from its last checkpoint with --from-savepoint " +
            ended.last_checkpoint_path;

@@ -2,7 +2,7 @@
 
 #include "libstate/snapshot/block_codec.hpp"
 #include "libstate/snapshot/snapshot_format.hpp"
-#include "libstate/snapshot/snapshot_reader.hpp"
+#include "libstate/storage/stored_file.hpp"
 #include "libgraph/data/batch_codec.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "libstate/heap/row_codec.hpp"
 #include "libstate/snapshot/block_codec.hpp"
-#include "libstate/snapshot/snapshot_reader.hpp"
+#include "libstate/storage/stored_file.hpp"
 
 #include <algorithm>
 #include <bit>

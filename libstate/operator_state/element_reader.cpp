@@ -1,7 +1,7 @@
 #include "libstate/operator_state/element_reader.hpp"
 
 #include "libstate/snapshot/block_codec.hpp"
-#include "libstate/snapshot/snapshot_reader.hpp"
+#include "libstate/storage/stored_file.hpp"
 
 namespace headrace::state {
 

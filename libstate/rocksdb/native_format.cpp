@@ -1,7 +1,7 @@
 #include "libstate/rocksdb/native_format.hpp"
 
 #include "libstate/snapshot/block_codec.hpp"
-#include "libstate/snapshot/snapshot_reader.hpp"
+#include "libstate/storage/stored_file.hpp"
 
 #include <utility>
 

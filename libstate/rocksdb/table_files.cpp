@@ -4,7 +4,7 @@
 #include "libstate/rocksdb/rocksdb_status.hpp"
 #include "libstate/rocksdb/scratch_env.hpp"
 #include "libstate/snapshot/block_codec.hpp"
-#include "libstate/snapshot/snapshot_reader.hpp"
+#include "libstate/storage/stored_file.hpp"
 
 #include <rocksdb/env.h>
 

@@ -2,6 +2,7 @@
 
 #include "libstate/key/key_schema.hpp"
 #include "libstate/snapshot/block_codec.hpp"
+#include "libstate/storage/stored_file.hpp"
 
 #include <algorithm>
 
@@ -21,15 +22,6 @@ T load(byte_view from, std::size_t offset) {
 }
 
 } // namespace
-
-result<std::unique_ptr<readable_file>> open_stored(file_system& files, const std::string& path) {
-  auto file = files.open(path);
-  if (!file && file.error().has(errc::file_not_found))
-    // As good as new when it comes back, as a directory that was not mounted for a while.
-    return error(errc::storage_failed, "a file of the checkpoint is missing: " + path,
-                 std::move(file).error());
-  return file;
-}
 
 error snapshot_reader::corrupt(std::string what) const {
   return {errc::corrupt_snapshot, "corrupt snapshot: " + std::move(what) + ", in " + segment_.path};

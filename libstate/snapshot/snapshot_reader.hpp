@@ -18,9 +18,6 @@ public:
   virtual status on_row(const snapshot_row& row) = 0;
 };
 
-/// Opens a file of a checkpoint. @errors storage_failed, also when it is not there
-result<std::unique_ptr<readable_file>> open_stored(file_system& files, const std::string& path);
-
 /// Reads a snapshot in the canonical form, key group by key group. Every byte is verified before it
 /// is used. One thread.
 class snapshot_reader {

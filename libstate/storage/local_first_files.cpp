@@ -1,5 +1,7 @@
 #include "libstate/storage/local_first_files.hpp"
 
+#include "libstate/storage/stored_file.hpp"
+
 #include <charconv>
 #include <string_view>
 #include <utility>
@@ -33,7 +35,7 @@ public:
   status open_stored() const {
     const std::lock_guard lock(mutex_);
     if (stored_ == nullptr) {
-      HEADRACE_TRY(stored_, files_->open(path_));
+      HEADRACE_TRY(stored_, state::open_stored(*files_, path_));
     }
     return {};
   }

@@ -83,6 +83,17 @@ TEST_CASE("how to go on is told from what there is") {
         "retained beside it, or from a savepoint with --from-savepoint");
 }
 
+TEST_CASE("what was restored and is not whole is not what to begin again with") {
+  auto ended = status_of(job_state::failed, 0, full);
+  ended.restored_checkpoint = 7;
+  ended.failure = {errc::job_failed,
+                   "job failed",
+                   {errc::corrupt_snapshot, "a file of the checkpoint is gone: /savepoint-1/a"}};
+  CHECK(describe_way_on(ended, "/savepoint-1") ==
+        "job: could not start from /savepoint-1, which is not whole; begins from another "
+        "checkpoint or savepoint with --from-savepoint");
+}
+
 TEST_SUITE_END();
 
 } // namespace

@@ -5,10 +5,12 @@
 #include "test/support/scratch_directory.hpp"
 #include "test/support/testing_file_system.hpp"
 #include "libstate/registry/state_backends.hpp"
+#include "libstate/storage/stored_file.hpp"
 #include "libactors/base/text.hpp"
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -143,6 +145,25 @@ TEST_CASE("a copy that is missing or refused is read as it is stored, and said s
   CHECK(tally.refusals[0].why.has(errc::file_not_found));
   CHECK(tally.refusals[1].why.code == errc::corrupt_snapshot);
   CHECK(!from->refuse_opened(error(errc::corrupt_snapshot, "nothing was open")));
+}
+
+TEST_CASE("what has no copy and is no more where it was stored is gone") {
+  copied_files at;
+  check_ok(at.write(1, "one", "a"));
+  for (const bool has_copy : {true, false}) {
+    if (!has_copy)
+      check_ok(at.files.remove("/local" + shared_path("a")));
+    check_ok(at.files.remove(at.root + shared_path("a")));
+    check_ok(at.files.create_directories(at.root + "/shared"));
+    const auto from = at.copies.restoring();
+    const auto file = open_stored(*from, at.root + shared_path("a"));
+    CHECK(file.has_value() == has_copy);
+    std::array<char, 9> more;
+    const auto got = file ? (*file)->read_at(0, more) : result<std::size_t>(file.error());
+    REQUIRE(!got.has_value());
+    CHECK(got.error().code == errc::corrupt_snapshot);
+    CHECK(got.error().has(errc::file_not_found));
+  }
 }
 
 TEST_CASE("files outside of the job's checkpoints have no copies") {

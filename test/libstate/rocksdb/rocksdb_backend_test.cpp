@@ -273,12 +273,13 @@ TEST_CASE_FIXTURE(rocksdb_fixture, "a damaged or missing file is refused by name
     CHECK(refused.error().message.find(which) != std::string::npos);
     files.put(which, good);
   }
-  check_ok(files.remove(path));
-  const auto refused = make(number_type())->restore({handle});
-  REQUIRE(!refused);
-  CHECK(refused.error().code == errc::storage_failed); // it may come back
-  CHECK_FALSE(refused.error().has(errc::corrupt_snapshot));
-  CHECK(refused.error().message.find(path) != std::string::npos);
+  for (const bool is_mounted : {false, true}) {
+    check_ok(is_mounted ? files.create_directories("shared") : files.remove_tree("shared"));
+    const auto refused = make(number_type())->restore({handle});
+    REQUIRE(!refused);
+    CHECK(refused.error().code == (is_mounted ? errc::corrupt_snapshot : errc::storage_failed));
+    CHECK(refused.error().message.find(path) != std::string::npos);
+  }
 }
 
 TEST_CASE("damage of RocksDB's working files is a fault of the storage, which a restart heals") {
