@@ -45,6 +45,11 @@ public:
       parts.state_directory = state_directory_->path();
     parts.local_state_directory = local_state_directory_.path();
     node_ = actors::make_node(std::move(options));
+    const auto& around = node_->environment();
+    for (const auto* each : std::initializer_list<const working_directory*>{
+             &directory_, state_directory_.get(), &local_state_directory_})
+      if (each != nullptr)
+        each->remove_abandoned(around.blocking, around.log);
     cluster_ = std::make_unique<mini_cluster>(*node_, files, loader, std::move(parts));
   }
   ~local_cluster() override { node_->shut_down(); }

@@ -263,6 +263,8 @@ public:
     return made;
   }
   const std::string& path() const { return path_; }
+  /// Null: it stays.
+  const cluster::working_directory* passing() const { return passing_ ? &*passing_ : nullptr; }
 
 private:
   std::string path_;
@@ -311,6 +313,10 @@ result<int> run(const node_command_options& options, process_signals& signals, f
                cluster::make_logger(options.settings, cluster::log_level_of(options.settings)));
   node_options.on_fatal = [&fatal](const error& cause) { fatal.tell(cause); };
   const auto node = actors::make_node(node_options);
+  for (const auto* each : std::initializer_list<const cluster::working_directory*>{
+           &working, state_directory.get(), local_state->passing()})
+    if (each != nullptr)
+      each->remove_abandoned(node->environment().blocking, node->environment().log);
   const auto limit = options.settings.get_duration("cluster.services.shutdown-timeout");
   {
     node_process process(options, *node, files, loader, lasting, working.path(),

@@ -172,6 +172,10 @@ public:
     if (state_directory_ != nullptr)
       parts.state_directory = state_directory_->path();
     node_ = actors::make_node(node_options);
+    const auto& around = node_->environment();
+    directory_.remove_abandoned(around.blocking, around.log);
+    if (state_directory_ != nullptr)
+      state_directory_->remove_abandoned(around.blocking, around.log);
     cluster_ = std::make_unique<cluster::mini_cluster>(*node_, files_, loader, std::move(parts));
     HEADRACE_CHECK(cluster_->start());
     if (cluster_->rest_port() != 0 && !options_.quiet)

@@ -80,7 +80,9 @@ const std::vector<option_declaration>& all_options() {
        "next "
        "one runs its jobs on; unset: jobmanager below io.tmp.dirs"},
       {"io.tmp.dirs", path, "",
-       "Directory of working files; unset: headrace-<user id> in the system's temporary directory"},
+       "Directory of working files, which go with the process; what killed processes left there is "
+       "removed by the next one of the same role. Unset: headrace-<user id> in the system's "
+       "temporary directory"},
       {"jobmanager.bind-host", text, "127.0.0.1",
        "Address that the job manager listens on; others than loopback need a shared secret or TLS"},
       {"jobmanager.execution.failover-strategy", text, "region",

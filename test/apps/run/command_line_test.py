@@ -207,7 +207,8 @@ class Words(unittest.TestCase):
     def cancel_by(self, number, directory):
         settings = ["-D", "execution.checkpointing.dir=" + directory, "-D", "io.tmp.dirs=" + directory]
         settings += ["-D", "execution.checkpointing.interval=1 h"]
-        os.mkdir(directory + "/run-999999999")  # of a process that is no more
+        os.mkdir(directory + "/run-1")  # of a process that is no more
+        open(directory + "/run-1/lock", "w").close()
         child = subprocess.Popen(
             [HEADRACE, "run", WORDS, "-p", "1", *settings, "--", "--count", "100000", "--rate", "10"],
             stdout=subprocess.PIPE,
