@@ -30,17 +30,16 @@ result<std::string> describe(const inspect_options& options) {
     HEADRACE_TRY(all.hooks, scheduler::decode_hook_states(from.content().master_hooks));
     return options.is_json ? savepoint_as_json(all) : savepoint_as_text(all);
   }
-  std::string known;
+  std::vector<processor::operator_summary> looked_at;
   for (const auto& id : wanted) {
-    HEADRACE_TRY(const auto one, from.describe(id));
+    HEADRACE_TRY(auto one, from.describe(id));
     for (const auto& state : one.states) {
       if (state.name == options.state)
         return entries_as_json(from, id, state, options.rows_max);
-      known += "\n  `" + state.name + "` of " + one.name;
     }
+    looked_at.push_back(std::move(one));
   }
-  return error(errc::state_not_found,
-               "savepoint has no such state: `" + options.state + "`; there are" + known);
+  return no_such_state(options.state, looked_at);
 }
 
 } // namespace

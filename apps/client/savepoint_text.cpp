@@ -82,6 +82,11 @@ json element_json(const processor::state_summary& state, byte_view element) {
           {"value", value_json(entry->value, state.declared->value_type)}};
 }
 
+std::string native_note(const std::string& form) {
+  return "keyed state is in the form " + form +
+         ", which only that backend reads; a savepoint of type canonical shows it";
+}
+
 } // namespace
 
 std::string savepoint_as_text(const savepoint_summary& of) {
@@ -106,8 +111,7 @@ std::string savepoint_as_text(const savepoint_summary& of) {
     if (one.coordinator_bytes > 0)
       add({"-", "coordinator", "-", "-", std::to_string(one.coordinator_bytes), "-"});
     for (const auto& form : one.native_forms)
-      notes += one.name + ": keyed state is in the form " + form +
-               ", which only that backend reads; a savepoint of type canonical shows it\n";
+      notes += one.name + ": " + native_note(form) + '\n';
     if (one.states.empty() && one.coordinator_bytes == 0 && one.native_forms.empty())
       add({"-", "-", "-", "-", "-", "-"});
     if (one.key_type != nullptr)
@@ -189,6 +193,23 @@ result<std::string> entries_as_json(const processor::savepoint_reader& from, con
         return rows < rows_max;
       }));
   return out;
+}
+
+error no_such_state(const std::string& wanted,
+                    const std::vector<processor::operator_summary>& looked_at) {
+  std::string known;
+  std::string notes;
+  for (const auto& one : looked_at) {
+    for (const auto& state : one.states)
+      known += "\n  `" + state.name + "` of " + one.name;
+    for (const auto& form : one.native_forms)
+      notes += "\n" + one.name + ": " + native_note(form);
+  }
+  const auto* const none = looked_at.size() == 1 ? "; the operator has none" : "; there are none";
+  const auto others = !known.empty()  ? "; there are" + known
+                      : notes.empty() ? std::string(none)
+                                      : "; there are none that can be shown";
+  return {errc::state_not_found, "savepoint has no such state: `" + wanted + "`" + others + notes};
 }
 
 } // namespace headrace::client

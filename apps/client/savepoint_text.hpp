@@ -28,4 +28,9 @@ std::string savepoint_as_json(const savepoint_summary& of);
 result<std::string> entries_as_json(const processor::savepoint_reader& from, const operator_id& of,
                                     const processor::state_summary& state, std::size_t rows_max);
 
+/// Says of a state that none of the operators has which ones there are, and whose keyed state
+/// cannot be shown, as it is in the form of a backend.
+error no_such_state(const std::string& wanted,
+                    const std::vector<processor::operator_summary>& looked_at);
+
 } // namespace headrace::client

@@ -202,7 +202,8 @@ result<operator_id> savepoint_reader::find(std::string_view words) const {
   for (const auto& [id, one] : content_.operators)
     known += "\n  " + words_of(one);
   return error(errc::state_not_found,
-               "savepoint has no such operator: " + std::string(words) + "; there are" + known);
+               "savepoint has no such operator: " + std::string(words) +
+                   (known.empty() ? "; it has none" : "; there are" + known));
 }
 
 result<operator_summary> savepoint_reader::summarize(const operator_id& of) const {

@@ -95,6 +95,29 @@ TEST_CASE("operator state of functions is shown with its types, and entry by ent
   REQUIRE(seen);
   CHECK(*seen == "{\"element\":true}\n");
 }
+
+TEST_CASE(
+    "a state that is not there is answered with those that are, and why others are not shown") {
+  processor::operator_summary counting;
+  counting.name = "counting";
+  CHECK(no_such_state("groups", {counting}).message ==
+        "savepoint has no such state: `groups`; the operator has none");
+  CHECK(no_such_state("groups", {counting, counting}).message ==
+        "savepoint has no such state: `groups`; there are none");
+  CHECK(no_such_state("groups", {}).message ==
+        "savepoint has no such state: `groups`; there are none");
+
+  counting.native_forms = {"rocksdb 1"};
+  const std::string note =
+      "\ncounting: keyed state is in the form rocksdb 1, which only that backend "
+      "reads; a savepoint of type canonical shows it";
+  CHECK(no_such_state("groups", {counting}).message ==
+        "savepoint has no such state: `groups`; there are none that can be shown" + note);
+  counting.states.emplace_back().name = "buffer";
+  CHECK(no_such_state("groups", {counting}).message ==
+        "savepoint has no such state: `groups`; there are\n  `buffer` of counting" + note);
+  CHECK(no_such_state("groups", {counting}).code == errc::state_not_found);
+}
 } // TEST_SUITE("apps/client/savepoint_text")
 
 } // namespace headrace::client
