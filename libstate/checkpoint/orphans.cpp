@@ -34,9 +34,15 @@ public:
         HEADRACE_TRY(const auto of_job, files_.list(entry.path));
         HEADRACE_CHECK(look_at_job(entry.path, of_job));
       } else if (name.starts_with("savepoint-")) {
+        has_any_ = true;
         HEADRACE_CHECK(look_at(entry.path, orphan::kind::incomplete_savepoint));
       }
     }
+    if (!has_any_)
+      return error(errc::file_not_found,
+                   "no checkpoints there: " + root +
+                       "; name a directory of checkpoints (execution.checkpointing.dir), or that "
+                       "of one job in it");
     for (const auto& job : known_jobs_) // once all is known that is used
       HEADRACE_CHECK(find_unused(job));
     return {};
@@ -45,6 +51,7 @@ public:
 
 private:
   status look_at_job(const std::string& directory, const std::vector<file_info>& entries) {
+    has_any_ = true;
     bool are_all_known = true;
     for (const auto& entry : entries) {
       if (!entry.is_directory || !last_part(entry.path).starts_with("chk-"))
@@ -108,6 +115,7 @@ private:
 
   file_system& files_;
   std::int64_t before_ms_;
+  bool has_any_ = false;                ///< a job's directory, or a savepoint
   std::vector<std::string> known_jobs_; ///< directories of jobs whose manifests could all be read
   /// Names of files, which are unique: the way to them may be spelled otherwise in a manifest.
   std::set<std::string> used_;

@@ -26,7 +26,7 @@ struct orphan {
 /// checkpoints (`execution.checkpointing.dir`), or in that of one job. What is newer than
 /// `before_ms` (time of day) may belong to a checkpoint that is being made, and is left out. A job
 /// one of whose checkpoints cannot be read has no orphans among its shared files. May block.
-/// @errors file_not_found, storage_failed
+/// @errors file_not_found, also of a directory with neither a job's nor a savepoint; storage_failed
 result<std::vector<orphan>> find_orphans(file_system& files, const std::string& root,
                                          std::int64_t before_ms);
 /// @errors storage_failed

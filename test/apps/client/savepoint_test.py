@@ -176,6 +176,10 @@ class Savepoints(unittest.TestCase):
         self.assertTrue(os.path.exists(left))
         self.assertEqual(run(HEADRACE, "checkpoints", "gc", self.directory, "--older-than", "0").returncode, 0)
         self.assertFalse(os.path.exists(left))
+        os.mkdir(self.directory + "/elsewhere")
+        ended = run(HEADRACE, "checkpoints", "gc", self.directory + "/elsewhere", "--dry-run")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("no checkpoints there", ended.stderr)
 
 
 if __name__ == "__main__":

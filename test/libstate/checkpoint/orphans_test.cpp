@@ -101,6 +101,19 @@ TEST_CASE_FIXTURE(state_fixture, "what is new, or may be used by what cannot be 
   CHECK(find_orphans(files, "/elsewhere", 1).error().code == errc::file_not_found);
 }
 
+TEST_CASE_FIXTURE(state_fixture,
+                  "a directory that holds no checkpoints is none to look for orphans") {
+  files.put("/elsewhere/mine/e", "e");
+  const auto found = find_orphans(files, "/elsewhere/", 1);
+  REQUIRE(!found.has_value());
+  CHECK(found.error().code == errc::file_not_found);
+  CHECK(found.error().message ==
+        "no checkpoints there: /elsewhere; name a directory of checkpoints "
+        "(execution.checkpointing.dir), or that of one job in it");
+
+  files.put("/elsewhere/" + to_string(job) + "/chk-1/_metadata", "");
+  CHECK(find_orphans(files, "/elsewhere", 1).has_value());
+}
 } // TEST_SUITE("state/checkpoint/orphans")
 
 } // namespace headrace::state
