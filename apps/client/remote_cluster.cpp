@@ -26,6 +26,7 @@ constexpr int find_pause_ms = 200;
 
 struct found_cluster {
   std::string version;
+  std::string cluster_id; ///< empty: not told
   actors::host_port rpc;
   std::map<std::string, std::string> job_settings;
 };
@@ -38,6 +39,8 @@ result<found_cluster> read_cluster(const std::string& text, const actors::host_p
                  "what listens there is no Headrace cluster: " + to_string(target));
   found_cluster out;
   out.version = page.value("version", "");
+  if (const auto id = page.find("cluster-id"); id != page.end() && id->is_string())
+    out.cluster_id = id->get<std::string>();
   if (!about->is_object())
     return error(errc::peer_lost,
                  to_string(target) +
@@ -127,6 +130,7 @@ result<std::unique_ptr<remote_cluster>> remote_cluster::connect(const configurat
   made->node_ = actors::make_node(std::move(options));
   HEADRACE_TRY(const auto rpc_settings,
                actors::read_rpc_settings(settings, files, actors::process_role::client));
+  made->cluster_id_ = rpc_settings.cluster_id;
   HEADRACE_TRY(made->rpc_, actors::rpc_system::start(*made->node_, rpc_settings));
   HEADRACE_CHECK(made->find_again());
   return made;
@@ -149,6 +153,11 @@ status remote_cluster::find_again() {
     return error(errc::registration_refused,
                  "cluster is of another version; use the headrace of its version: cluster " +
                      found.version + ", this " + std::string(version()));
+  if (!found.cluster_id.empty() && found.cluster_id != cluster_id_)
+    return error(errc::registration_refused,
+                 "other cluster: " + to_string(target_) + " has cluster.id '" + found.cluster_id +
+                     "', this client '" + cluster_id_ + "'; give it with -D cluster.id=" +
+                     found.cluster_id + ", or --config with the cluster's file");
   auto job_manager = rpc_->connect_and_wait(found.rpc, find_timeout);
   if (!job_manager)
     return explain(job_manager.error(), target_);

@@ -55,6 +55,7 @@ private:
   remote_cluster(actors::host_port target) : target_(std::move(target)) {}
 
   actors::host_port target_;
+  std::string cluster_id_;
   std::unique_ptr<actors::node> node_;
   std::unique_ptr<actors::rpc_system> rpc_;
   std::optional<scheduler::job_client> client_;

@@ -209,7 +209,8 @@ private:
             job_manager_->blob_server(),
             own.host,
             own.port,
-            cluster::job_settings_of(options_.settings)};
+            cluster::job_settings_of(options_.settings),
+            options_.settings.get_text("cluster.id")};
   }
   std::shared_ptr<actors::leader_retrieval> leader() {
     if (job_manager_)

@@ -124,6 +124,8 @@ result<std::string> describe_executor(const message<schema::TaskExecutorList>& e
 std::string describe_cluster(const cluster_addresses& known) {
   json out;
   out["version"] = version();
+  if (!known.cluster_id.empty())
+    out["cluster-id"] = known.cluster_id;
   if (known.rpc_port == 0)
     out["jobmanager"] = nullptr;
   else

@@ -36,6 +36,7 @@ struct cluster_addresses {
   std::uint16_t rpc_port = 0;   ///< 0: nowhere
   /// What jobs are submitted with where neither they nor their client say otherwise, by option.
   std::map<std::string, std::string, std::less<>> job_settings = {};
+  std::string cluster_id = {}; ///< what its clients must have as cluster.id; empty: not told
 };
 /// Of /debug/cluster.
 std::string describe_cluster(const cluster_addresses& known);
