@@ -32,18 +32,33 @@ constexpr milliseconds poll_interval{100};
 std::atomic<int> signals_taken{0};
 std::atomic<unsigned> stop_seconds{0}; ///< that a canceled run may take to end
 
-/// The first one cancels the job; what then stands still does not keep the process.
+std::atomic<bool> has_to_cancel{false}; ///< a job is there, and no cancel was answered yet
+
+/// From a signal's handler.
+template <std::size_t Size>
+void say(const char (&words)[Size]) {
+  static_cast<void>(!::write(STDERR_FILENO, &words[0], Size - 1));
+}
+
+/// The first one cancels the job; what then stands still does not keep the process. A second one
+/// may come at once (a script's `timeout` signals the process and its group): it ends the process
+/// only when the job does not depend on that any more.
 extern "C" void take_signal(int number) {
-  if (signals_taken.fetch_add(1) > 0)
-    _exit(128 + number);
-  ::alarm(stop_seconds.load());
+  if (signals_taken.fetch_add(1) == 0) {
+    ::alarm(stop_seconds.load());
+    return;
+  }
+  if (has_to_cancel.load()) {
+    say("\nheadrace: the job is being canceled; a signal ends this process once that was heard\n");
+    return;
+  }
+  say("\nheadrace: ended by a second signal\n");
+  _exit(128 + number);
 }
 
 extern "C" void end_late_run(int /*number*/) {
-  static constexpr char words[] =
-      "\nheadrace: the run did not end within cluster.services.shutdown-timeout after the signal, "
-      "and is ended\n";
-  static_cast<void>(!::write(STDERR_FILENO, &words[0], sizeof(words) - 1));
+  say("\nheadrace: the run did not end within cluster.services.shutdown-timeout after the signal, "
+      "and is ended\n");
   _exit(failed);
 }
 
@@ -100,7 +115,9 @@ private:
     }
     shown_.show(status);
     if (signals_taken.load() > 0 && !is_canceling_) {
-      HEADRACE_CHECK(client.cancel(job_));
+      const auto heard = client.cancel(job_);
+      has_to_cancel = false; // refused, it is not heard a second time, either
+      HEADRACE_CHECK(heard);
       is_canceling_ = true;
     }
     if (const auto ended = client.wait(job_, poll_interval);
@@ -121,6 +138,14 @@ private:
   client::collected_rows rows_;
   progress shown_;
   bool is_canceling_ = false;
+};
+
+/// Whatever a run ends with, a signal behind it ends the process.
+struct leaving {
+  leaving() = default;
+  leaving(const leaving&) = delete;
+  leaving& operator=(const leaving&) = delete;
+  ~leaving() { has_to_cancel = false; }
 };
 
 /// Uploads the job's code and submits the job; again, when the cluster was away meanwhile.
@@ -256,6 +281,8 @@ result<std::unique_ptr<job_runner>> job_runner::start(file_system& files,
 result<int> job_runner::run(graph::job_graph& job, const std::vector<client::job_file>& code,
                             client::collected_rows::taker take, bool tells_progress) {
   job.id = make_system_random()->next_id<job_id>();
+  has_to_cancel = !options_.is_detached;
+  const leaving none_to_cancel;
   HEADRACE_CHECK(submit(access(), files_, job, code));
   if (options_.is_detached) {
     std::printf(options_.is_json ? "{\"id\":\"%s\"}\n" : "%s\n", to_string(job.id).c_str());

@@ -204,6 +204,22 @@ class Words(unittest.TestCase):
             with self.subTest(number), tempfile.TemporaryDirectory() as directory:
                 self.cancel_by(number, directory)
 
+    def test_two_signals_at_once_cancel_the_job(self):
+        with subprocess.Popen(
+            [HEADRACE, "run", WORDS, "-p", "1", "--", "--count", "100000", "--rate", "10"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as child:
+            child.stdout.readline()
+            child.send_signal(signal.SIGSTOP)
+            child.send_signal(signal.SIGINT)
+            child.send_signal(signal.SIGTERM)
+            child.send_signal(signal.SIGCONT)
+            said = child.communicate(timeout=PATIENCE_S)[1]
+        self.assertEqual(child.returncode, 3, said)
+        self.assertIn("the job is being canceled", said)
+
     def cancel_by(self, number, directory):
         settings = ["-D", "execution.checkpointing.dir=" + directory, "-D", "io.tmp.dirs=" + directory]
         settings += ["-D", "execution.checkpointing.interval=1 h"]
