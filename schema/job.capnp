@@ -137,6 +137,7 @@ struct CheckpointEntry {
   processedBytes @14 :UInt64;   # taken in by all tasks between their first barrier and their last
   alignmentUs @15 :Int64;       # the longest of a task
   isUnaligned @16 :Bool;        # of one task at least
+  newBytes @17 :UInt64;         # of the bytes: those that the checkpoint before it does not have
 }
 struct CheckpointOverview {
   restored @0 :UInt32;

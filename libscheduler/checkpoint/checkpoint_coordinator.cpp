@@ -371,7 +371,11 @@ void checkpoint_coordinator::on_stored(checkpoint_id checkpoint, const status& o
           now_ms);
     return;
   }
-  statistics_.completed(checkpoint, one->result->size_bytes(), one->result->directory, now_ms);
+  statistics_.completed(checkpoint,
+                        {one->result->size_bytes(), one->result->new_bytes(newest_.get())},
+                        one->result->directory, now_ms);
+  if (!one->savepoint) // which has files of its own
+    newest_ = one->result;
   is_ending_ = is_stop(*one);
   if (!one->savepoint || is_ending_) {
     failures_ = 0;

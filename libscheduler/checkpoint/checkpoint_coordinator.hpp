@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -116,9 +117,10 @@ public:
   void poll(std::int64_t now_ms);
   /// When `poll` may have something to do; nothing: no time matters.
   std::optional<std::int64_t> next_deadline_ms() const;
-  void note_restored(const state::completed_checkpoint& from, std::int64_t now_ms) {
-    statistics_.restored(from.id, from.kind == state::checkpoint_kind::savepoint, from.directory,
+  void note_restored(std::shared_ptr<const state::completed_checkpoint> from, std::int64_t now_ms) {
+    statistics_.restored(from->id, from->kind == state::checkpoint_kind::savepoint, from->directory,
                          now_ms);
+    newest_ = std::move(from);
   }
   /// Checkpoints that follow have ids above this one.
   void continue_after(checkpoint_id checkpoint);
@@ -220,6 +222,7 @@ private:
 
   std::shared_ptr<const graph::job_graph> job_;
   std::vector<operator_id> coordinators_;
+  std::shared_ptr<const state::completed_checkpoint> newest_; ///< null: none yet
   checkpoint_id next_id_ = 1;
   std::int64_t periodic_ms_ = 0; // when the next one of those that come by themselves is due
   std::int64_t wanted_ms_ = 0;   // when one that is wanted may begin

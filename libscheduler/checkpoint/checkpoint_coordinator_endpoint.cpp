@@ -376,7 +376,7 @@ void checkpoint_coordinator_endpoint::answer_restore(std::uint64_t epoch) {
   auto assigned = assign();
   if (assigned && assigned->checkpoint != 0) {
     const checkpoint_ptr& from = completed_.empty() ? foreign_ : completed_.back();
-    core_->note_restored(*from, now_us() / 1000);
+    core_->note_restored(from, now_us() / 1000);
   }
   if (assigned && hooks_ != nullptr) {
     restore_hooks(epoch, std::move(assigned));

@@ -19,6 +19,7 @@ void write_record(schema::CheckpointEntry::Builder out, const checkpoint_record&
   out.setNewestAcknowledgementMs(wall(record.newest_acknowledgement_ms));
   out.setEndedMs(wall(record.ended_ms));
   out.setBytes(record.size_bytes);
+  out.setNewBytes(record.new_bytes);
   out.setSubtasks(record.subtasks);
   out.setAcknowledged(record.acknowledged);
   out.setDirectory(record.directory);
@@ -71,14 +72,15 @@ void checkpoint_statistics::acknowledged(checkpoint_id id, const snapshot_figure
   all.is_unaligned = all.is_unaligned || figures.is_unaligned;
 }
 
-void checkpoint_statistics::completed(checkpoint_id id, std::uint64_t size_bytes,
+void checkpoint_statistics::completed(checkpoint_id id, const completed_size& size,
                                       std::string directory, std::int64_t now_ms) {
   auto* record = find_running(id);
   if (record == nullptr)
     return;
   ++completed_count_;
   record->outcome = checkpoint_outcome::completed;
-  record->size_bytes = size_bytes;
+  record->size_bytes = size.bytes;
+  record->new_bytes = size.new_bytes;
   record->directory = std::move(directory);
   record->ended_ms = now_ms;
   (record->is_savepoint ? newest_savepoint_ : newest_completed_) = *record;

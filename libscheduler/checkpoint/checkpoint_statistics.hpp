@@ -24,6 +24,11 @@ struct snapshot_figures {
   bool is_unaligned = false;
 };
 
+struct completed_size {
+  std::uint64_t bytes = 0;
+  std::uint64_t new_bytes = 0; ///< of them, what the checkpoint before it does not have
+};
+
 /// How one checkpoint went. A value. Times are of whoever calls, all by one clock.
 struct checkpoint_record {
   checkpoint_id id = 0;
@@ -35,6 +40,7 @@ struct checkpoint_record {
   std::optional<std::int64_t> newest_acknowledgement_ms;
   std::optional<std::int64_t> ended_ms;
   std::uint64_t size_bytes = 0;
+  std::uint64_t new_bytes = 0; ///< of them, what the checkpoint before it does not have
   std::int32_t subtasks = 0;
   std::int32_t acknowledged = 0;
   snapshot_figures
@@ -53,7 +59,7 @@ public:
   void begun(checkpoint_id id, const graph::savepoint_order* savepoint, std::int32_t subtasks,
              std::int64_t now_ms);
   void acknowledged(checkpoint_id id, const snapshot_figures& figures, std::int64_t now_ms);
-  void completed(checkpoint_id id, std::uint64_t size_bytes, std::string directory,
+  void completed(checkpoint_id id, const completed_size& size, std::string directory,
                  std::int64_t now_ms);
   void failed(checkpoint_id id, error why, std::int64_t now_ms);
   void restored(checkpoint_id id, bool is_savepoint, std::string directory, std::int64_t now_ms);

@@ -3,6 +3,10 @@
 #include "libstate/handle/handle_codec.hpp"
 #include "libstate/snapshot/block_codec.hpp"
 
+#include <set>
+#include <string_view>
+#include <utility>
+
 namespace headrace::state {
 
 namespace {
@@ -106,6 +110,27 @@ std::uint64_t completed_checkpoint::size_bytes() const {
     for (const auto& [subtask, state] : one.subtasks)
       out += state.size_bytes();
   }
+  return out;
+}
+
+std::uint64_t completed_checkpoint::new_bytes(const completed_checkpoint* former) const {
+  auto out = size_bytes();
+  if (former == nullptr)
+    return out;
+  std::set<std::pair<std::string_view, std::uint64_t>> known; // several may lie in one file
+  for (const auto& [operator_key, one] : former->operators)
+    for (const auto& [subtask, state] : one.subtasks)
+      for (const auto* handles : {&state.keyed, &state.raw_keyed})
+        for (const auto& handle : *handles)
+          for (const auto& file : handle.shared)
+            known.emplace(file.segment.path, file.segment.offset);
+  for (const auto& [operator_key, one] : operators)
+    for (const auto& [subtask, state] : one.subtasks)
+      for (const auto* handles : {&state.keyed, &state.raw_keyed})
+        for (const auto& handle : *handles)
+          for (const auto& file : handle.shared)
+            if (known.contains({file.segment.path, file.segment.offset}))
+              out -= file.segment.size_bytes;
   return out;
 }
 

@@ -39,6 +39,8 @@ struct completed_checkpoint {
   std::string directory;    ///< where it lies; not stored: a savepoint may be moved
 
   std::uint64_t size_bytes() const;
+  /// Of these, what `former` (null: none) does not have: shared files of both are left out.
+  std::uint64_t new_bytes(const completed_checkpoint* former) const;
   friend bool operator==(const completed_checkpoint&, const completed_checkpoint&) = default;
 };
 

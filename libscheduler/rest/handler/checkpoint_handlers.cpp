@@ -27,7 +27,7 @@ json checkpoint_entry(schema::CheckpointEntry::Reader entry) {
     out["savepointFormat"] = entry.getIsNative() ? "NATIVE" : "CANONICAL";
   out["trigger_timestamp"] = entry.getTriggeredMs();
   out["latest_ack_timestamp"] = end_time(entry.getNewestAcknowledgementMs());
-  out["checkpointed_size"] = entry.getBytes();
+  out["checkpointed_size"] = entry.getNewBytes();
   out["state_size"] = entry.getBytes();
   out["end_to_end_duration"] =
       duration_ms(entry.getTriggeredMs(), entry.getEndedMs(), entry.getTriggeredMs());
@@ -90,6 +90,7 @@ std::string describe_checkpoints(const message<schema::JobDetails>& job) {
   const auto overview = view->getCheckpoints();
   std::int64_t in_progress = 0;
   std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> new_sizes;
   std::vector<std::int64_t> durations;
   json history = json::array();
   for (const auto entry : overview.getHistory()) {
@@ -97,6 +98,7 @@ std::string describe_checkpoints(const message<schema::JobDetails>& job) {
       ++in_progress;
     if (entry.getOutcome() == schema::CheckpointOutcome::COMPLETED) {
       sizes.push_back(static_cast<std::int64_t>(entry.getBytes()));
+      new_sizes.push_back(static_cast<std::int64_t>(entry.getNewBytes()));
       durations.push_back(entry.getEndedMs() - entry.getTriggeredMs());
     }
     history.push_back(checkpoint_entry(entry));
@@ -113,7 +115,7 @@ std::string describe_checkpoints(const message<schema::JobDetails>& job) {
                    {"in_progress", in_progress},
                    {"completed", overview.getCompleted()},
                    {"failed", overview.getFailed()}};
-  out["summary"] = {{"checkpointed_size", summary_of(sizes)},
+  out["summary"] = {{"checkpointed_size", summary_of(new_sizes)},
                     {"state_size", summary_of(sizes)},
                     {"end_to_end_duration", summary_of(durations)}};
   out["latest"] = {{"completed", newest_entry(overview.getNewestCompleted())},

@@ -12,7 +12,7 @@ TEST_CASE("checkpoints are counted by how they end") {
   seen.begun(5, nullptr, 2, 100);
   seen.acknowledged(5, {}, 110);
   seen.acknowledged(5, {}, 130);
-  seen.completed(5, 4096, "/c/5", 140);
+  seen.completed(5, {4096, 96}, "/c/5", 140);
   seen.begun(6, nullptr, 2, 200);
   seen.acknowledged(6, {}, 210);
   seen.failed(6, error(errc::checkpoint_expired, "late"), 290);
@@ -23,6 +23,7 @@ TEST_CASE("checkpoints are counted by how they end") {
   CHECK(seen.failed_count() == 1);
   CHECK(seen.restored_count() == 1);
   CHECK(seen.newest_completed()->size_bytes == 4096);
+  CHECK(seen.newest_completed()->new_bytes == 96);
   CHECK(seen.newest_completed()->acknowledged == 2);
   CHECK(seen.newest_completed()->newest_acknowledgement_ms == 130);
   CHECK(seen.newest_failed()->failure.code == errc::checkpoint_expired);
@@ -38,7 +39,7 @@ TEST_CASE("what comes for an ended checkpoint changes nothing") {
   seen.failed(1, {}, 5);
 
   seen.acknowledged(1, {}, 6);
-  seen.completed(1, 1, "/c/1", 7);
+  seen.completed(1, {1, 1}, "/c/1", 7);
   seen.failed(2, {}, 8);
 
   CHECK(seen.completed_count() == 0);
@@ -50,7 +51,7 @@ TEST_CASE("the last some are remembered, all are counted") {
   checkpoint_statistics seen;
   for (checkpoint_id id = 1; id <= 25; ++id) {
     seen.begun(id, nullptr, 1, id * 10);
-    seen.completed(id, 1, "", id * 10 + 3);
+    seen.completed(id, {1, 1}, "", id * 10 + 3);
   }
 
   CHECK(seen.completed_count() == 25);
@@ -62,7 +63,7 @@ TEST_CASE("the last some are remembered, all are counted") {
 TEST_CASE("an overview has times of day") {
   checkpoint_statistics seen;
   seen.begun(3, nullptr, 4, 100);
-  seen.completed(3, 10, "/c/3", 150);
+  seen.completed(3, {10, 10}, "/c/3", 150);
   seen.begun(4, nullptr, 4, 200);
 
   const auto told = describe(seen, 1'000'000);
@@ -79,10 +80,10 @@ TEST_CASE("a savepoint is told as one, and is not the newest checkpoint") {
   checkpoint_statistics seen;
   const graph::savepoint_order order{"/s", true, graph::savepoint_stop::drain};
   seen.begun(1, nullptr, 1, 0);
-  seen.completed(1, 10, "/c/1", 10);
+  seen.completed(1, {10, 10}, "/c/1", 10);
 
   seen.begun(2, &order, 1, 20);
-  seen.completed(2, 10, "/s", 30);
+  seen.completed(2, {10, 10}, "/s", 30);
 
   CHECK(seen.newest_completed()->id == 1);
   REQUIRE(seen.newest_savepoint());

@@ -64,6 +64,22 @@ TEST_CASE_FIXTURE(storage_fixture, "a complete checkpoint is read as it was writ
   CHECK(first.size_bytes() == 2 * 7 + 11);
 }
 
+TEST_CASE_FIXTURE(storage_fixture, "what a checkpoint shares with the one before it is not new") {
+  const auto with = [&](checkpoint_id id, std::vector<shared_file> shared) {
+    auto out = take(write(id));
+    out.operators.at(summing).subtasks.at(0).keyed[0].shared = std::move(shared);
+    return out;
+  };
+  const auto own = take(write(1)).size_bytes();
+  const auto first = with(1, {{"a", {"/c/shared/a", 0, 100}}, {"b", {"/c/shared/b", 0, 30}}});
+  const auto second = with(2, {{"a", {"/c/shared/a", 0, 100}}, {"c", {"/c/shared/b", 30, 5}}});
+
+  CHECK(first.size_bytes() == own + 130);
+  CHECK(first.new_bytes(nullptr) == own + 130);
+  CHECK(second.size_bytes() == own + 105);
+  CHECK(second.new_bytes(&first) == own + 5);
+}
+
 TEST_CASE_FIXTURE(storage_fixture, "a moved directory is still a checkpoint") {
   const auto before = take(write(1));
   for (const auto& path : files.paths())

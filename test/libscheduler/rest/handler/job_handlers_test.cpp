@@ -223,6 +223,7 @@ TEST_CASE("checkpoints are counted, summed up and listed") {
     history[i].setOutcome(schema::CheckpointOutcome::COMPLETED);
     history[i].setEndedMs(100 * (20 - i) + 10 * i);
     history[i].setBytes(1'000 * i);
+    history[i].setNewBytes(30 * i);
     history[i].setDirectory("/c");
   }
   history[1].setIsUnaligned(true);
@@ -244,6 +245,9 @@ TEST_CASE("checkpoints are counted, summed up and listed") {
   CHECK(told["counts"]["completed"] == 12);
   CHECK(told["summary"]["state_size"]["min"] == 1'000);
   CHECK(told["summary"]["state_size"]["max"] == 2'000);
+  CHECK(told["summary"]["checkpointed_size"]["max"] == 60);
+  CHECK(told["history"][1]["state_size"] == 1'000);
+  CHECK(told["history"][1]["checkpointed_size"] == 30);
   CHECK(told["summary"]["end_to_end_duration"]["avg"] == 15);
   CHECK(told["latest"]["completed"]["id"] == 19);
   CHECK(told["latest"]["completed"]["external_path"] == "/c");
