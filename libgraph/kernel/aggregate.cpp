@@ -2,13 +2,12 @@
 
 #include "libgraph/data/fixed_width.hpp"
 #include "libgraph/kernel/compare.hpp"
+#include "libgraph/kernel/decimal_sum.hpp"
 #include "libactors/base/assert.hpp"
 
 namespace headrace::graph {
 
 namespace {
-
-__extension__ using uint128 = unsigned __int128;
 
 /// Calls `body(row)` for each selected row whose value is not NULL.
 template <class Body>
@@ -40,12 +39,13 @@ integer_sum sum_of(const record_batch& batch, const column& values) {
     });
     out.sum = sum;
   } else {
-    uint128 sum = 0; // wraps without being undefined
+    int128 sum = 0;
+    bool is_lost = false; // of BIGINT never: that would take 2^64 values
     for_each_value(batch, values, [&](std::size_t row) {
-      sum += static_cast<uint128>(static_cast<int128>(from[row]));
+      is_lost |= __builtin_add_overflow(sum, static_cast<int128>(from[row]), &sum);
       ++out.count;
     });
-    out.sum = static_cast<int128>(sum);
+    out.sum = is_lost ? lost_decimal_sum : sum;
   }
   return out;
 }

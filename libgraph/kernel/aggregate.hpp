@@ -18,8 +18,8 @@ struct real_sum {
   std::size_t count = 0;
 };
 
-/// Sums integers, exactly, or the unscaled values of decimals (wrapping beyond 128 bits, which
-/// takes more than a decimal's 38 digits).
+/// Sums integers, exactly, or the unscaled values of decimals: `lost_decimal_sum` beyond 128 bits,
+/// which takes more than a decimal's 38 digits.
 integer_sum sum_integers(const record_batch& batch, std::size_t column);
 /// Sums FLOAT or DOUBLE, in the order of the rows.
 real_sum sum_reals(const record_batch& batch, std::size_t column);

@@ -46,6 +46,9 @@ std::optional<std::size_t> find_split_column(const aggregate_node& node) {
   for (const auto& each : node.items) {
     if (!is_one_of(split, each.function))
       return std::nullopt;
+    // One of a part of the values that is NULL beyond 38 digits would be passed over.
+    if (each.function == "SUM" && each.type.root() == graph::type_root::decimal)
+      return std::nullopt;
     if (!each.is_distinct || each.arguments.empty())
       continue;
     if (out && *out != each.arguments[0])

@@ -1,6 +1,8 @@
 #include "libtask/operator/aggregate/builtin_aggregate.hpp"
 
 #include "libtask/operator/aggregate/cell_bytes.hpp"
+#include "libgraph/expression/kernel/decimal.hpp"
+#include "libgraph/kernel/decimal_sum.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -28,16 +30,14 @@ void set_has(std::byte* fixed, std::uint32_t bit, bool null) {
   cell_bytes::store(fixed, null ? flags | null_bit : flags & ~null_bit);
 }
 
-/// Adds two of a kind; integers wrap, as Java's do.
+/// Adds two of a kind; integers wrap, as Java's do, but for the 128 bits of decimals.
 template <class Wide>
 Wide plus(Wide left, Wide right) {
   if constexpr (std::is_same_v<Wide, std::int64_t>) {
     return static_cast<std::int64_t>(static_cast<std::uint64_t>(left) +
                                      static_cast<std::uint64_t>(right));
   } else if constexpr (std::is_same_v<Wide, int128>) {
-    __extension__ using wide_unsigned = unsigned __int128;
-    return static_cast<int128>(static_cast<wide_unsigned>(left) +
-                               static_cast<wide_unsigned>(right));
+    return graph::add_to_decimal_sum(left, right);
   } else {
     return left + right;
   }
@@ -202,6 +202,9 @@ status builtin_aggregate::add_call(const graph::aggregate_call& call,
       return error(errc::type_mismatch, "aggregate gives " + type.to_sql() +
                                             ", its output column is " + output.to_sql());
     HEADRACE_TRY(source.cell, add_cell(call.kind, call.column, type));
+    if (call.kind == aggregate_kind::sum && output.is_nullable() &&
+        type.root() == graph::type_root::decimal && output.root() == graph::type_root::decimal)
+      cells_.back().digits = output.precision();
   }
   outputs_.push_back(source);
   return {};
@@ -240,7 +243,8 @@ result<std::int32_t> builtin_aggregate::add_cell(aggregate_kind kind, std::int32
              column,
              0,
              static_cast<std::uint32_t>(cells_.size()),
-             type};
+             type,
+             0};
   if (kind == aggregate_kind::count)
     added.held = cell_class::int64;
   else if (type.physical() == physical_type::string && kind != aggregate_kind::sum)
@@ -427,10 +431,18 @@ void builtin_aggregate::merge_fixed(std::byte* into, const std::byte* from) {
     std::memcpy(into, from, fixed_part_bytes_);
 }
 
+bool builtin_aggregate::gives_null(const cell& from, const std::byte* fixed) {
+  if (from.kind == aggregate_kind::count)
+    return false;
+  if (!has(fixed, from.flag) || is_null(fixed, from.flag))
+    return true;
+  return from.digits > 0 && !graph::fits_precision(load<int128>(fixed + from.offset), from.digits);
+}
+
 void builtin_aggregate::append_cell(const cell& from, physical_type physical,
                                     const std::byte* fixed, const std::vector<byte_string>* strings,
                                     graph::column_builder& out) const {
-  if (from.kind != aggregate_kind::count && (!has(fixed, from.flag) || is_null(fixed, from.flag)))
+  if (gives_null(from, fixed))
     return out.append_null();
   if (from.held == cell_class::string)
     return out.append_string((*strings)[from.offset]);
@@ -449,13 +461,12 @@ void builtin_aggregate::append_cell(const cell& from, physical_type physical,
 void builtin_aggregate::append_column(const cell& from, physical_type physical,
                                       std::span<const std::byte* const> accumulators,
                                       graph::column_builder& out) {
-  const bool always = from.kind == aggregate_kind::count;
   const auto append_all = [&]<class Wide, class Out>() {
     for (const auto* fixed : accumulators) {
-      if (always || (has(fixed, from.flag) && !is_null(fixed, from.flag)))
-        out.append(static_cast<Out>(load<Wide>(fixed + from.offset)));
-      else
+      if (gives_null(from, fixed))
         out.append_null();
+      else
+        out.append(static_cast<Out>(load<Wide>(fixed + from.offset)));
     }
   };
   with_types(physical, [&]<class Unused, class Out>() {

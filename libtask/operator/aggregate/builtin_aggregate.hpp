@@ -18,11 +18,13 @@ namespace headrace::task {
 ///
 ///     | has bits 0–31, null bits 32–63 | value 0 | value 1 | …
 ///
-/// Integers are held as int64, floats as double, decimals and fine timestamps as int128, so a sum
-/// wraps at 64 (128) bits and is cut to its output's width, as in Flink. Zeros are an empty
-/// accumulator. When a call keeps a string (or more than fits), accumulators are variable: the same
-/// words, then the strings, each behind its length. A key column asks for no room: results take it
-/// from the keys. NULL inputs are passed over, but by count of no column, first and last.
+/// Integers are held as int64, floats as double, decimals and fine timestamps as int128. A sum of
+/// integers wraps at 64 bits and is cut to its output's width, as in Flink; one of decimals is NULL
+/// beyond its output's digits where that may be NULL, and for good beyond 128 bits
+/// (`graph::lost_decimal_sum`). Zeros are an empty accumulator. When a call keeps a string (or more
+/// than fits), accumulators are variable: the same words, then the strings, each behind its length.
+/// A key column asks for no room: results take it from the keys. NULL inputs are passed over, but
+/// by count of no column, first and last.
 class builtin_aggregate final : public graph::aggregate_function {
 public:
   /// @errors type_mismatch  a call on a column type that it does not work on (arrays, maps and
@@ -59,6 +61,7 @@ private:
     std::uint32_t offset; ///< of the value in the fixed part; strings: their ordinal
     std::uint32_t flag;   ///< bit of the flags word
     graph::logical_type type;
+    int digits = 0; ///< a sum of decimals is NULL beyond them; 0: never
   };
   /// Where an output column comes from: a key column, or a cell.
   struct output_source {
@@ -68,6 +71,7 @@ private:
   };
 
   builtin_aggregate() = default;
+  static bool gives_null(const cell& from, const std::byte* fixed);
   status add_call(const graph::aggregate_call& call, const graph::logical_type& input,
                   const graph::logical_type& output, std::span<const std::int32_t> key_columns);
   status add_by_call(const graph::aggregate_call& call, const graph::logical_type& input,

@@ -5,6 +5,7 @@
 #include "libgraph/expression/kernel/decimal.hpp"
 #include "libgraph/job_graph/aggregation_check.hpp"
 #include "libgraph/kernel/compare.hpp"
+#include "libgraph/kernel/decimal_sum.hpp"
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
@@ -70,7 +71,10 @@ std::size_t group_cells::add(const graph::group_aggregate_call& call, const logi
     out.input = input.child(static_cast<std::size_t>(out.column));
   }
   out.is_real = out.what == kind::spread || is_real(out.input);
+  out.is_decimal = out.input.root() == type_root::decimal;
   out.offset = fixed_bytes_;
+  if (out.is_decimal && (out.what == kind::sum || out.what == kind::average))
+    decimal_sums_.push_back(out.offset + count_bytes);
   fixed_bytes_ += count_bytes + (out.what == kind::count ? 0 : wide_bytes);
   cells_.push_back(std::move(out));
   return cells_.size() - 1;
@@ -145,6 +149,11 @@ void group_cells::add_value(const cell& to, const graph::column& values, std::ui
   } else if (to.is_real) {
     const auto by = real_at(values, row);
     store(at, load<double>(at) + (is_retracted ? -by : by));
+  } else if (to.is_decimal) {
+    const auto sum = load<int128>(at);
+    const auto by = whole_at(values, row);
+    store(at, is_retracted ? graph::take_from_decimal_sum(sum, by)
+                           : graph::add_to_decimal_sum(sum, by));
   } else {
     const auto by = whole_at(values, row);
     add_wrapping(at, is_retracted ? static_cast<int128>(-static_cast<uint128>(by)) : by);
@@ -172,6 +181,8 @@ void group_cells::merge(const std::byte* from, std::byte* into) const {
     case kind::average:
       if (each.is_real)
         store(at, load<double>(at) + load<double>(given));
+      else if (each.is_decimal)
+        store(at, graph::add_to_decimal_sum(load<int128>(at), load<int128>(given)));
       else
         add_wrapping(at, load<int128>(given));
       break;
@@ -264,6 +275,12 @@ group_cells::value group_cells::result(std::size_t index, const std::byte* group
   default:
     return {load<int128>(at), false};
   }
+}
+
+bool group_cells::has_lost_sum(const std::byte* group) const {
+  return std::any_of(decimal_sums_.begin(), decimal_sums_.end(), [&](std::size_t at) {
+    return load<int128>(group + at) == graph::lost_decimal_sum;
+  });
 }
 
 void group_cells::append(std::size_t index, const value& from, graph::column_builder& to) const {

@@ -18,7 +18,7 @@ namespace headrace::task {
 ///
 /// Each aggregate has the number of its values that are not NULL, then 0 to 16 bytes. Zeros are an
 /// empty group. Sums of integers wrap at 64 bits and are cut to the result's width, those of
-/// decimals are NULL beyond 38 digits.
+/// decimals are NULL beyond 38 digits, and for good beyond 128 bits: `graph::lost_decimal_sum`.
 class group_cells {
 public:
   static constexpr std::size_t header_bytes = 16;
@@ -69,6 +69,8 @@ public:
   /// Adds all of a group, its number of rows among them, to one whose rows came before.
   void merge(const std::byte* from, std::byte* into) const;
   value result(std::size_t cell, const std::byte* group) const;
+  /// Whether a sum of decimals has left 128 bits: taking rows back does not mend it.
+  bool has_lost_sum(const std::byte* group) const;
   void append(std::size_t cell, const value& from, graph::column_builder& to) const;
 
 private:
@@ -77,7 +79,8 @@ private:
     kind what = kind::count;
     std::int32_t column = -1; ///< -1: counts rows
     std::size_t offset = 0;
-    bool is_real = false;   ///< computed as doubles
+    bool is_real = false; ///< computed as doubles
+    bool is_decimal = false;
     bool is_sample = false; ///< divided by one less than the values
     bool is_root = false;   ///< the standard deviation
     graph::logical_type input = graph::logical_type::null();
@@ -94,6 +97,7 @@ private:
   static value real_value(const cell& from, double number);
 
   std::vector<cell> cells_;
+  std::vector<std::size_t> decimal_sums_; ///< where they are in a group
   std::size_t fixed_bytes_ = header_bytes;
 };
 

@@ -3,6 +3,7 @@
 #include "libgraph/data/fixed_width.hpp"
 #include "libgraph/expression/kernel/decimal.hpp"
 #include "libgraph/kernel/compare.hpp"
+#include "libgraph/kernel/decimal_sum.hpp"
 
 #include <type_traits>
 
@@ -109,7 +110,9 @@ void group_cells::take_all(std::size_t index, const graph::record_batch& in,
     const auto* values = over.values->values<T>();
     if (is_whole_sum) {
       const auto add = [&](std::byte* at, std::int64_t, std::uint32_t row) {
-        if constexpr (!std::is_floating_point_v<T>)
+        if constexpr (std::is_same_v<T, int128>) // decimals
+          store(at, graph::add_to_decimal_sum(load<int128>(at), values[row]));
+        else if constexpr (!std::is_floating_point_v<T>)
           add_wrapping(at, values[row]);
       };
       if (of.result.root() == graph::type_root::decimal)

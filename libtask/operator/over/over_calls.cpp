@@ -109,6 +109,14 @@ void over_calls::leave(const graph::record_batch& rows, std::uint32_t row, std::
   }
 }
 
+void over_calls::sum_again(const graph::record_batch& rows, std::size_t low, std::size_t high) {
+  std::fill(group_.begin(), group_.end(), std::byte{});
+  for (auto row = low; row < high; ++row)
+    for (const auto& each : calls_)
+      if (each.what == kind::cell)
+        cells_.take(each.cell, rows, static_cast<std::uint32_t>(row), false, group_.data());
+}
+
 std::uint32_t over_calls::first_value(const graph::record_batch& rows, call& of, std::size_t low,
                                       std::size_t high) {
   const auto& values = rows.at(of.column);
@@ -204,6 +212,8 @@ void over_calls::compute(const graph::record_batch& rows, std::span<const std::i
                (spec_.is_rows ? static_cast<std::int64_t>(each - low) > spec_.preceding
                               : times_ms[low] < times_ms[each] - spec_.preceding))
           leave(rows, static_cast<std::uint32_t>(low++), group);
+      if (is_bounded() && cells_.has_lost_sum(group))
+        sum_again(rows, low, end);
       give(rows, of, static_cast<std::uint32_t>(each), low, end, group, ++number, rank, groups);
     }
     row = end;

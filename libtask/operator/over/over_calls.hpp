@@ -81,6 +81,8 @@ private:
   /// A row comes into the window, or leaves it.
   void enter(const graph::record_batch& rows, std::uint32_t row, std::byte* group);
   void leave(const graph::record_batch& rows, std::uint32_t row, std::byte* group);
+  /// Sums the rows of a bounded window anew: of one that held too much and no longer does.
+  void sum_again(const graph::record_batch& rows, std::size_t low, std::size_t high);
   void give(const graph::record_batch& rows, const over_segment& of, std::uint32_t row,
             std::size_t low, std::size_t high, const std::byte* group, std::int64_t number,
             std::int64_t rank, std::int64_t dense_rank);

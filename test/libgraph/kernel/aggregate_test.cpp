@@ -2,11 +2,14 @@
 
 #include "test/support/random_batch.hpp"
 #include "test/support/seed.hpp"
+#include "libgraph/expression/kernel/decimal.hpp"
 #include "libgraph/kernel/compare.hpp"
+#include "libgraph/kernel/decimal_sum.hpp"
 
 #include <doctest/doctest.h>
 
 #include <limits>
+#include <vector>
 
 namespace headrace::graph {
 
@@ -72,6 +75,38 @@ TEST_CASE("a sum of BIGINT does not overflow") {
 
   CHECK((sum_integers(builder.finish(), 0).sum ==
          static_cast<int128>(std::numeric_limits<std::int64_t>::max()) * 2));
+}
+
+TEST_CASE("a sum of decimals that leaves 128 bits on the way is lost") {
+  const auto sum_of = [](const std::vector<int128>& values) {
+    batch_builder builder(one_column(logical_type::decimal(38, 0)));
+    for (const auto each : values) {
+      builder.column(0).append(each);
+      builder.end_row();
+    }
+    return sum_integers(builder.finish(), 0).sum;
+  };
+  const auto most = power_of_ten(38) - 1;
+  const auto half = power_of_ten(37) * 6;
+
+  CHECK((sum_of({half, half}) == half * 2)); // of 39 digits
+  CHECK((sum_of({most, most}) == lost_decimal_sum));
+  CHECK((sum_of({most, most, most, most}) == lost_decimal_sum));
+  CHECK((sum_of({-most, -most, -most, -most}) == lost_decimal_sum));
+  CHECK((sum_of({most, most, -most, -most}) == lost_decimal_sum));
+}
+
+TEST_CASE("a lost sum of decimals stays lost") {
+  const auto most = power_of_ten(38) - 1;
+
+  CHECK((take_from_decimal_sum(add_to_decimal_sum(0, most), most) == 0));
+  for (const int128 by : {int128{0}, int128{1}, int128{-1}, most, -most, lost_decimal_sum}) {
+    CHECK((add_to_decimal_sum(lost_decimal_sum, by) == lost_decimal_sum));
+    CHECK((take_from_decimal_sum(lost_decimal_sum, by) == lost_decimal_sum));
+    CHECK((add_to_decimal_sum(by, lost_decimal_sum) == lost_decimal_sum));
+    CHECK((take_from_decimal_sum(by, lost_decimal_sum) == lost_decimal_sum));
+  }
+  CHECK(!fits_precision(lost_decimal_sum, decimal_digits_max));
 }
 
 TEST_CASE("reals are summed in order") {

@@ -152,6 +152,9 @@ TEST_CASE("DISTINCT of one column is computed by value first when asked") {
   CHECK_FALSE(is_split("SELECT b, COUNT(a) FROM t GROUP BY b"));
   CHECK_FALSE(is_split("SELECT b, COUNT(DISTINCT a), COUNT(DISTINCT s) FROM t GROUP BY b"));
   CHECK_FALSE(is_split("SELECT b, COUNT(DISTINCT a), AVG(d) FROM t GROUP BY b"));
+  // A sum that is NULL beyond its digits is none of no values.
+  CHECK_FALSE(
+      is_split("SELECT b, COUNT(DISTINCT a), SUM(CAST(d AS DECIMAL(9, 2))) FROM t GROUP BY b"));
 }
 
 TEST_CASE("what is kept for ever is told with its operator and key") {

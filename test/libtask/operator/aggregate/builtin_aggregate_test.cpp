@@ -1,11 +1,13 @@
 #include "libtask/operator/aggregate/builtin_aggregate.hpp"
 
 #include "libgraph/data/batch_builder.hpp"
+#include "libgraph/expression/kernel/decimal.hpp"
 
 #include <doctest/doctest.h>
 
 #include <array>
 #include <numeric>
+#include <vector>
 
 namespace headrace::task {
 namespace {
@@ -149,6 +151,47 @@ TEST_CASE("max_by gives the first row that has the largest value") {
   CHECK(got.at(1).values<std::int32_t>()[0] == 3);
   CHECK(got.at(2).values<double>()[0] == 1.5);
   CHECK(got.at(3).string_at(0) == "x");
+}
+
+TEST_CASE("a sum of decimals is NULL beyond 38 digits, also where 128 bits wrap to fewer") {
+  const auto type = logical_type::decimal(38, 0);
+  const auto input = logical_type::row({{"shop", logical_type::string(), ""}, {"v", type, ""}});
+  const auto output = std::make_shared<const logical_type>(logical_type::row({{"sum", type, ""}}));
+  const auto most = graph::power_of_ten(38) - 1;
+  // How many at once, how many in what is merged, and the sum.
+  struct sums {
+    int first;
+    int second;
+    bool is_null;
+  };
+  for (const auto& each :
+       {sums{1, 0, false}, {2, 0, true}, {4, 0, true}, {2, 2, true}, {0, 4, true}, {1, 3, true}}) {
+    auto made = builtin_aggregate::make({{aggregate_kind::sum, 1}}, input, *output, {});
+    REQUIRE(made);
+    const auto bytes = (*made)->fixed_bytes();
+    std::vector<std::byte> parts[] = {std::vector<std::byte>(bytes), std::vector<std::byte>(bytes)};
+    graph::batch_builder rows(std::make_shared<const logical_type>(input));
+    std::vector<std::byte*> into;
+    std::vector<std::uint32_t> numbers;
+    for (int i = 0; i < each.first + each.second; ++i) {
+      rows.column(0).append_string("a");
+      rows.column(1).append(most);
+      rows.end_row();
+      numbers.push_back(static_cast<std::uint32_t>(i));
+      into.push_back(parts[i < each.first ? 0 : 1].data());
+    }
+    const auto in = rows.finish();
+    (*made)->add_fixed(in, numbers, into, std::vector<std::uint8_t>(numbers.size()));
+    (*made)->merge_fixed(parts[0].data(), parts[1].data());
+    graph::batch_builder out(output);
+    const std::byte* const all[] = {parts[0].data()};
+    (*made)->result_fixed(in, all, out);
+    const auto given = out.finish();
+
+    CHECK(given.at(0).is_null(0) == each.is_null);
+    if (!each.is_null)
+      CHECK((given.at(0).values<graph::int128>()[0] == most));
+  }
 }
 
 TEST_CASE("a sum of strings is refused with its type") {

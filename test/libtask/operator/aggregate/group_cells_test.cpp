@@ -3,6 +3,7 @@
 #include "test/support/random_batch.hpp"
 #include "test/support/seed.hpp"
 #include "libgraph/data/batch_builder.hpp"
+#include "libgraph/expression/kernel/decimal.hpp"
 
 #include <doctest/doctest.h>
 
@@ -119,6 +120,58 @@ TEST_CASE("a batch of rows gives what its rows give one by one") {
         CHECK(changes == wanted_changes);
       }
     }
+  }
+}
+
+TEST_CASE("a sum of decimals is NULL beyond 38 digits, and for good beyond 128 bits") {
+  const auto type = logical_type::decimal(38, 0);
+  const auto input = logical_type::row({{"v", type, {}}});
+  const auto most = graph::power_of_ten(38) - 1;
+  const auto half = graph::power_of_ten(37) * 6;
+  graph::batch_builder built(std::make_shared<const logical_type>(input));
+  for (const auto value : {most, half}) {
+    built.column(0).append(value);
+    built.end_row();
+  }
+  const auto in = built.finish();
+  constexpr std::uint32_t most_row = 0;
+  constexpr std::uint32_t half_row = 1;
+  for (const std::string function : {"SUM", "AVG"}) {
+    CAPTURE(function);
+    group_cells cells;
+    cells.add({function, {0}}, input, type);
+    std::vector<std::byte> group(cells.fixed_bytes());
+    const auto take = [&](std::uint32_t row, bool is_retracted) {
+      cells.take(0, in, row, is_retracted, group.data());
+    };
+    const auto is_null = [&] { return cells.result(0, group.data()).is_null; };
+
+    take(half_row, false);
+    take(half_row, false);
+    CHECK(is_null());
+    CHECK(!cells.has_lost_sum(group.data()));
+    take(half_row, true);
+    CHECK((cells.result(0, group.data()) == group_cells::value{half, false}));
+
+    for (int i = 0; i < 3; ++i) { // 128 bits wrap to a value that would do
+      take(most_row, false);
+      CHECK(is_null());
+    }
+    CHECK(cells.has_lost_sum(group.data()));
+    for (int i = 0; i < 3; ++i) {
+      take(most_row, true);
+      CHECK(is_null());
+    }
+    // Merged with what is well it is lost as well, on both sides.
+    std::vector<std::byte> other(cells.fixed_bytes());
+    cells.take(0, in, half_row, false, other.data());
+    auto into_other = other;
+    cells.merge(group.data(), into_other.data());
+    CHECK(cells.result(0, into_other.data()).is_null);
+    CHECK(cells.has_lost_sum(into_other.data()));
+    cells.merge(other.data(), group.data());
+    CHECK(is_null());
+    CHECK(cells.has_lost_sum(group.data()));
   }
 }
 
