@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <string>
 
 namespace headrace::sql {
 namespace {
@@ -36,26 +37,48 @@ plan_node in_order(const over_node& node, const plan_node& input) {
   return out;
 }
 
-} // namespace
+bool is_rank(const aggregate_item& item) {
+  return item.function == "RANK" || item.function == "DENSE_RANK";
+}
 
-/// Rows come in their order: which of them are equal in it is not known any more.
-bool job_translator::check_frame(const over_node& node, const plan_node& plan) {
+/// What is to know which rows are equal in the order; null: all run in any order, of rows that end.
+/// Rows come in their order then: which of them are equal in it is not known any more.
+const aggregate_item* find_of_equals(const over_node& node) {
   static constexpr std::array of_any{std::string_view("FIRST_VALUE"), std::string_view("LAG"),
                                      std::string_view("ROW_NUMBER")};
+  const aggregate_item* out = nullptr;
   for (const auto& each : node.items) {
     const bool is_of_any = std::find(of_any.begin(), of_any.end(), each.function) != of_any.end();
-    const bool is_rank = each.function == "RANK" || each.function == "DENSE_RANK";
-    if (is_of_any || (node.is_rows && !is_rank))
+    if (is_of_any || (node.is_rows && !is_rank(each)))
       continue;
-    fail(diagnostic_kind::unsupported,
-         is_rank ? each.function + " takes ORDER BY of a time attribute, ascending"
-                 : "RANGE takes ORDER BY of a time attribute, ascending; of other columns say ROWS "
-                   "BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",
-         plan.at);
-    return false;
+    if (out == nullptr || is_rank(each)) // no frame helps a rank
+      out = &each;
   }
-  return true;
+  return out;
 }
+
+/// Why a window in another order than that of time does not run; empty: it does.
+std::string refusal_of(const over_node& node, bool is_batch) {
+  const auto* of_equals = find_of_equals(node);
+  if (is_batch && of_equals == nullptr)
+    return {};
+  if (node.order.empty()) // those of ranks are not
+    return "OVER takes ORDER BY of a time attribute, ascending; for one result of all rows of a "
+           "partition join them with a sub-query that has GROUP BY in place of PARTITION BY";
+  const std::string around = " with a condition such as n <= 10 around it";
+  if (of_equals != nullptr && is_rank(*of_equals))
+    return of_equals->function +
+           " takes ORDER BY of a time attribute, ascending; ROW_NUMBER takes any order" +
+           (is_batch ? std::string() : around);
+  const std::string rows = "ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW";
+  if (is_batch)
+    return "RANGE takes ORDER BY of a time attribute, ascending; of other columns say " + rows;
+  return "ORDER BY of OVER takes a time attribute, ascending, unless it ranks rows by ROW_NUMBER" +
+         around + "; of tables that end SET 'execution.runtime-mode' = 'batch' takes any order" +
+         (of_equals != nullptr ? " with " + rows : std::string());
+}
+
+} // namespace
 
 /// Only what no Top-N was made of comes here.
 maybe_index job_translator::make(const over_node& node, const plan_node& plan) {
@@ -66,12 +89,6 @@ maybe_index job_translator::make(const over_node& node, const plan_node& plan) {
                 updating->at);
   const bool is_over_time = node.order.size() == 1 && !node.order[0].is_descending &&
                             input.columns[node.order[0].column].time != time_kind::none;
-  if (!is_over_time && !settings_.is_batch)
-    return fail(diagnostic_kind::unsupported,
-                "ORDER BY of OVER takes a time attribute, ascending, unless it ranks rows by "
-                "ROW_NUMBER with a condition such as n <= 10 around it; of tables that end SET "
-                "'execution.runtime-mode' = 'batch' takes any order",
-                plan.at);
   for (const auto& each : node.items)
     if (!is_known(each))
       return each.function == "LEAD"
@@ -80,8 +97,9 @@ maybe_index job_translator::make(const over_node& node, const plan_node& plan) {
                  : not_yet(each.function + (each.is_distinct ? " with DISTINCT" : "") +
                                " with OVER",
                            plan.at);
-  if (!is_over_time && !check_frame(node, plan))
-    return std::nullopt;
+  if (!is_over_time)
+    if (auto refusal = refusal_of(node, settings_.is_batch); !refusal.empty())
+      return fail(diagnostic_kind::unsupported, std::move(refusal), plan.at);
   auto below =
       is_over_time ? visit(input) : visit(made_of_final_.emplace_back(in_order(node, input)));
   if (!below)

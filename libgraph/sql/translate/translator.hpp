@@ -97,8 +97,6 @@ private:
 
   // --- orders (translate_over.cpp, translate_rank.cpp, translate_sort.cpp)
   maybe_index make(const over_node& node, const plan_node& plan);
-  /// Tells of frames that take rows in the order of a time alone.
-  bool check_frame(const over_node& node, const plan_node& plan);
   maybe_index make(const rank_node& node, const plan_node& plan);
   maybe_index make(const sort_node& node, const plan_node& plan);
   maybe_index add_sort(const sort_node& node, const plan_node& plan);
