@@ -51,6 +51,7 @@ sql_session::maybe sql_session::run_node(const create_table& from) {
   if (!from.columns.empty()) {
     // By name: declared columns that the query has not are NULL.
     query_planner planner(catalog_, *findings_);
+    planner.keep_texts(views_);
     planner.set_batch(is_batch_mode(settings_));
     const auto given = planner.plan(*from.as);
     for (std::size_t i = 0; given && i < given->columns.size(); ++i)
@@ -58,6 +59,7 @@ sql_session::maybe sql_session::run_node(const create_table& from) {
   }
   rows.at = at_;
   auto out = tried.run_node(rows);
+  views_ = tried.views_;
   if (out)
     catalog_ = std::move(tried.catalog_);
   return out;
@@ -66,6 +68,7 @@ sql_session::maybe sql_session::run_node(const create_table& from) {
 sql_session::maybe sql_session::run_node(const create_view& from) {
   const auto path = complete(from.view);
   query_planner planner(catalog_, *findings_);
+  planner.keep_texts(views_);
   planner.set_batch(is_batch_mode(settings_));
   auto rows = planner.plan(from.rows);
   if (!path || !rows)

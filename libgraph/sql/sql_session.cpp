@@ -89,7 +89,9 @@ std::optional<statement_outcome> sql_session::run(const statement& from,
                                                   std::vector<diagnostic>& findings) {
   findings_ = &findings;
   at_ = from.at;
+  views_.clear();
   auto out = std::visit([this](const auto& node) { return run_node(node); }, from.node);
+  name_views(findings, views_);
   findings_ = nullptr;
   return out;
 }
@@ -114,11 +116,13 @@ sql_session::maybe sql_session::job_of(std::vector<plan_node> sinks, std::string
     return std::nullopt;
   out.settings = settings_;
   out.libraries = libraries_;
+  out.views = views_;
   return out;
 }
 
 sql_session::maybe sql_session::run_node(const query_statement& from) {
   query_planner planner(catalog_, *findings_);
+  planner.keep_texts(views_);
   planner.set_batch(is_batch_mode(settings_));
   auto plan = planner.plan_collected(from.rows);
   if (!plan)
@@ -130,6 +134,7 @@ sql_session::maybe sql_session::run_node(const query_statement& from) {
 
 sql_session::maybe sql_session::run_node(const insert& from) {
   query_planner planner(catalog_, *findings_);
+  planner.keep_texts(views_);
   planner.set_batch(is_batch_mode(settings_));
   auto plan = planner.plan(from);
   if (!plan)
@@ -144,6 +149,7 @@ std::vector<plan_node> sql_session::plan_together(const std::vector<insert>& ins
     std::vector<plan_node> out;
     for (const auto& each : inserts) {
       query_planner planner(catalog_, findings);
+      planner.keep_texts(views_);
       planner.keep_late(late);
       planner.set_batch(is_batch_mode(settings_));
       if (auto plan = planner.plan(each))
@@ -190,6 +196,7 @@ sql_session::maybe sql_session::run_node(const explain& from) {
     return plan.has_value();
   };
   query_planner planner(catalog_, *findings_);
+  planner.keep_texts(views_);
   planner.set_batch(is_batch_mode(settings_));
   bool is_sound = true;
   const auto& of = from.of->node;
@@ -288,7 +295,9 @@ planned_script plan_script(std::string_view text, sql_session& session) {
   // What follows from an error before, as from a table that was not made, is told behind it.
   std::stable_sort(out.findings.begin(), out.findings.end(),
                    [](const diagnostic& left, const diagnostic& right) {
-                     return left.at.begin < right.at.begin;
+                     if (left.view.empty() != right.view.empty()) // places in views are others
+                       return left.view.empty();
+                     return left.view.empty() && left.at.begin < right.at.begin;
                    });
   if (out.findings.size() > limits::findings_max)
     out.findings.resize(limits::findings_max);
@@ -300,13 +309,16 @@ bool translate_into(graph::pipeline& program, const planned_job& job, stream_tab
                     std::vector<diagnostic>& findings) {
   auto how = translation_of(job.settings);
   how.streams = &streams;
-  return translate_into(program, job.sinks, connectors, how, findings);
+  const bool is_sound = translate_into(program, job.sinks, connectors, how, findings);
+  name_views(findings, job.views);
+  return is_sound;
 }
 
 std::optional<translated_job> translate(const planned_job& job,
                                         const graph::connector_registry& connectors,
                                         std::vector<diagnostic>& findings) {
   auto out = translate(job.sinks, connectors, translation_of(job.settings), findings);
+  name_views(findings, job.views);
   if (out)
     out->program.settings.name = job.name;
   return out;

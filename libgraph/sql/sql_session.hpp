@@ -34,6 +34,7 @@ struct planned_job {
   configuration settings; ///< as SET by then, over those of the session's start
   /// Paths of the libraries that functions of the session lie in, by SHA-256.
   std::map<std::string, std::string> libraries;
+  view_texts views = {}; ///< that the sinks read
 };
 
 /// What a statement came to; nothing when it only changed the session.
@@ -126,6 +127,7 @@ private:
   std::string own_library_;                      ///< empty: none
   std::vector<diagnostic>* findings_ = nullptr;  ///< of the statement that runs
   source_span at_;                               ///< likewise
+  view_texts views_;                             ///< that it reads
 };
 
 /// Whether SHOW … LIKE takes a name.

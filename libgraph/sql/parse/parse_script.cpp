@@ -4,8 +4,8 @@
 
 namespace headrace::sql {
 
-statement_parser::statement_parser(std::string_view text)
-    : text_(text), in_(text.size() <= limits::text_bytes_max ? text : std::string_view()) {}
+statement_parser::statement_parser(std::string_view text, std::uint32_t view)
+    : text_(text), in_(text.size() <= limits::text_bytes_max ? text : std::string_view(), view) {}
 
 bool statement_parser::check_size(std::vector<diagnostic>& findings) const {
   if (text_.size() <= limits::text_bytes_max)
@@ -146,8 +146,8 @@ parsed<script> parse_script(std::string_view text) { return statement_parser(tex
 parsed<std::optional<statement>> parse_statement(std::string_view text) {
   return statement_parser(text).run_alone<statement>(&statement_parser::parse_statement);
 }
-parsed<std::optional<query>> parse_query(std::string_view text) {
-  return statement_parser(text).run_alone<query>(&statement_parser::parse_query);
+parsed<std::optional<query>> parse_query(std::string_view text, std::uint32_t view) {
+  return statement_parser(text, view).run_alone<query>(&statement_parser::parse_query);
 }
 parsed<std::optional<expression>> parse_expression(std::string_view text) {
   return statement_parser(text).run_alone<expression>(&statement_parser::parse_expression);

@@ -36,7 +36,8 @@ parsed<script> parse_script(std::string_view text);
 /// Reads one statement, perhaps with a ';'; nothing when there is an error.
 parsed<std::optional<statement>> parse_statement(std::string_view text);
 /// Reads a query alone, as a view's text is.
-parsed<std::optional<query>> parse_query(std::string_view text);
+/// @param view  of a view's query: what its spans say, see source_span
+parsed<std::optional<query>> parse_query(std::string_view text, std::uint32_t view = 0);
 /// Reads an expression alone, as that of a computed column.
 parsed<std::optional<expression>> parse_expression(std::string_view text);
 /// Reads a type alone: "ROW<a INT NOT NULL, b STRING ARRAY>".

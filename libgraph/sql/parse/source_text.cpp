@@ -85,12 +85,23 @@ std::string excerpt(std::string_view text, source_span at) {
   return out;
 }
 
+void name_views(std::vector<diagnostic>& findings, const view_texts& views) {
+  for (auto& each : findings) {
+    if (each.at.view == 0 || each.at.view > views.size() || !each.view.empty())
+      continue;
+    each.view = views[each.at.view - 1].name;
+    each.text = views[each.at.view - 1].text;
+  }
+}
+
 std::string to_string(const diagnostic& finding, std::string_view text) {
   if (!finding.at.is_known())
     return finding.message;
-  auto out = "line " + std::to_string(finding.at.line) + ", column " +
-             std::to_string(finding.at.column) + ": " + finding.message;
-  if (const auto shown = excerpt(text, finding.at); !shown.empty())
+  auto out = (finding.view.empty() ? "" : "in view " + finding.view + ", ") + "line " +
+             std::to_string(finding.at.line) + ", column " + std::to_string(finding.at.column) +
+             ": " + finding.message;
+  const auto& shown_text = finding.view.empty() ? text : std::string_view(finding.text);
+  if (const auto shown = excerpt(shown_text, finding.at); !shown.empty())
     out += "\n" + shown;
   return out;
 }

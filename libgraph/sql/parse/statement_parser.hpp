@@ -33,7 +33,7 @@ int precedence_of(operator_kind kind);
 /// parse_query, parse_table, parse_match, parse_expression, parse_call, parse_literal, parse_type.
 class statement_parser {
 public:
-  explicit statement_parser(std::string_view text);
+  explicit statement_parser(std::string_view text, std::uint32_t view = 0);
 
   parsed<script> run_script();
   /// Runs `parse` over the whole text. A ';' may follow.

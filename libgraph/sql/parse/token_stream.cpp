@@ -18,7 +18,10 @@ std::string sign_text(symbol sign) {
 
 } // namespace
 
-token_stream::token_stream(std::string_view text) : text_(text), list_(tokenize(text)) {
+token_stream::token_stream(std::string_view text, std::uint32_t view)
+    : text_(text), list_(tokenize(text)) {
+  for (auto& each : list_.tokens)
+    each.at.view = view;
   end_ = list_.tokens.back();
 }
 

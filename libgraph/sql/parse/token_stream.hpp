@@ -19,7 +19,8 @@ namespace headrace::sql {
 /// What was asked for in vain at a place is kept, and becomes the "expected …" of an error there.
 class token_stream {
 public:
-  explicit token_stream(std::string_view text);
+  /// @param view  what the spans of its tokens say of it
+  explicit token_stream(std::string_view text, std::uint32_t view = 0);
 
   std::string_view text() const { return text_; }
   const token& peek(std::size_t ahead = 0) const;

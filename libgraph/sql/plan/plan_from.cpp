@@ -295,7 +295,12 @@ query_planner::planned_view query_planner::plan_new_view(const graph::object_pat
                       " down to " + path.object;
     return {std::nullopt, views_->refusal};
   }
-  const auto parsed = parse_query(view.query);
+  std::uint32_t number = 0;
+  if (views_->texts != nullptr) {
+    views_->texts->push_back({path.object, view.query});
+    number = static_cast<std::uint32_t>(views_->texts->size());
+  }
+  const auto parsed = parse_query(view.query, number);
   std::vector<diagnostic> inner = parsed.findings;
   std::optional<plan_node> rows;
   if (parsed.value) {

@@ -47,6 +47,9 @@ public:
   const std::set<graph::object_path>& late_views() const { return views_->late; }
   /// In batch mode windows take any time: without watermarks too.
   void set_batch(bool is_batch) { views_->is_batch = is_batch; }
+  /// Where the texts of the views go that the statement reads, each when it is planned; outlives
+  /// the planner.
+  void keep_texts(view_texts& in) { views_->texts = &in; }
 
   /// The rows of a query into a table: matched by position, with casts that need not be asked for.
   std::optional<plan_node> plan(const insert& from);
@@ -90,6 +93,7 @@ private:
     std::string refusal; ///< why none can be planned that has this one below it; said once
     bool has_cycle = false;
     bool is_batch = false;
+    view_texts* texts = nullptr; ///< null: nobody asks
   };
   /// A query's rows before ORDER BY: perhaps with columns behind, that only it needs.
   struct ordered {
