@@ -1,6 +1,7 @@
 #include "libgraph/stream_graph/stream_graph.hpp"
 
 #include "libgraph/job_graph/structure_hash.hpp"
+#include "libgraph/spec/keeps_state.hpp"
 
 #include <algorithm>
 #include <map>
@@ -99,7 +100,7 @@ private:
     if (made.parallelism < 1 || made.parallelism > max_parallelism_limit)
       return error(errc::invalid_graph, "parallelism of " + quoted(node.name) +
                                             " out of range: " + std::to_string(made.parallelism));
-    HEADRACE_CHECK(give_id(made.op, node.statement, inputs));
+    HEADRACE_CHECK(give_id(made.op, node, inputs));
     for (const auto& input : inputs)
       HEADRACE_CHECK(add_edge(input, index, made));
     graph_.nodes.push_back(std::move(made));
@@ -127,33 +128,48 @@ private:
     return group;
   }
 
-  status give_id(operator_node& op, const std::string& statement,
-                 const std::vector<origin>& inputs) {
+  status give_id(operator_node& op, const transformation& node, const std::vector<origin>& inputs) {
+    byte_string bytes;
+    byte_writer out(bytes);
     if (!op.uid.empty()) {
       if (const auto [other, fresh] = uids_.emplace(op.uid, op.name); !fresh)
         return error(errc::duplicate_uid, "duplicate uid " + quoted(op.uid) + ": operators " +
                                               quoted(other->second) + " and " + quoted(op.name));
       op.id = id_of_uid(op.uid);
-      return {};
+    } else {
+      out.put_bytes("place");
+      out.put(static_cast<std::uint8_t>(op.spec.index()));
+      if (node.statement.empty() || !std::holds_alternative<sink_spec>(op.spec))
+        for (const auto& input : inputs)
+          put_source(out, input);
+      if (!node.statement.empty()) {
+        out.put_bytes(node.statement);
+        out.put(node.place);
+      }
+      out.put(ranks_[bytes]++);
+      const auto [high, low] = structure_hash(bytes);
+      op.id = {high, low};
     }
-    byte_string bytes;
-    byte_writer out(bytes);
-    out.put_bytes("place");
-    out.put(static_cast<std::uint8_t>(op.spec.index()));
-    for (const auto& input : inputs) {
-      const auto& from = graph_.nodes[static_cast<std::size_t>(input.node)].op.id;
-      out.put(from.high);
-      out.put(from.low);
-      out.put(input.side);
-      if (input.input > 0)
-        out.put(input.input);
+    byte_string seen;
+    byte_writer to(seen);
+    if (!node.statement.empty() && !keeps_state(op.spec)) {
+      for (const auto& input : inputs)
+        put_source(to, input);
+    } else {
+      to.put(op.id.high);
+      to.put(op.id.low);
     }
-    if (!statement.empty())
-      out.put_bytes(statement);
-    out.put(ranks_[bytes]++);
-    const auto [high, low] = structure_hash(bytes);
-    op.id = {high, low};
+    seen_as_.push_back(std::move(seen));
     return {};
+  }
+
+  /// What of an input goes into the id of who reads it.
+  void put_source(byte_writer& out, const origin& input) const {
+    out.put_raw(seen_as_[static_cast<std::size_t>(input.node)]);
+    if (input.side >= 0)
+      out.put(input.side);
+    if (input.input > 0)
+      out.put(input.input);
   }
 
   status add_edge(const origin& input, std::int32_t to, const stream_node& made) {
@@ -176,6 +192,7 @@ private:
   std::int32_t default_parallelism_;
   stream_graph graph_;
   std::vector<std::vector<origin>> origins_; ///< by transformation
+  std::vector<byte_string> seen_as_;         ///< by node: what it is in the ids behind it
   std::map<byte_string, std::uint32_t> ranks_;
   std::unordered_map<std::string, std::string> uids_; ///< to the operator's name
 };

@@ -36,9 +36,9 @@ struct stream_graph {
 /// Makes the stream graph of a pipeline.
 ///
 /// Operator ids are stable: from the uid when one is set, else from the kind of the operator, the
-/// ids of its inputs, the statement that it is of (of a set of several), and its rank among
-/// operators that are alike in these; so adding, removing or renaming an operator elsewhere changes
-/// no id.
+/// ids of its inputs and its rank among operators that are alike in these; so adding, removing or
+/// renaming an operator elsewhere changes no id. Of SQL the statement and place take the rank's
+/// part, and operators that keep no state are looked through: they come and go with the plan.
 ///
 /// @param default_parallelism  of operators without their own, when the settings have none either;
 ///                             0: structure only, every operator gets 1 (for one who rebuilds the

@@ -38,7 +38,10 @@ struct side_output_call {
 struct transformation {
   std::string name;
   std::string uid;
-  std::string statement; ///< of SQL, one of several that the operator is of; else empty
+  /// Of SQL: a table that is written with the rows of the operator, or that it reads; else empty.
+  /// With `place` it tells the operator from others that are alike.
+  std::string statement;
+  std::int32_t place = 0;
   std::variant<operator_call, union_call, partition_call, side_output_call> call;
   std::vector<std::int32_t> inputs; ///< of an operator of two inputs: in their order
   logical_type output_type;

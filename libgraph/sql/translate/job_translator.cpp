@@ -5,12 +5,12 @@
 #include "libgraph/sql/optimize/final_rows.hpp"
 #include "libgraph/sql/optimize/optimizer.hpp"
 #include "libgraph/sql/optimize/set_execution.hpp"
+#include "libgraph/sql/translate/name_places.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
-#include <set>
 #include <string>
 #include <utility>
 
@@ -47,28 +47,6 @@ struct chance_finder {
 bool is_repeatable(const plan_node& in) {
   return std::visit(chance_finder(), in.node) &&
          std::all_of(in.inputs.begin(), in.inputs.end(), is_repeatable);
-}
-
-/// Tells operators of a set of statements by what they are of, so that one is found again when
-/// others come, go or change places: a source by its table, what one statement alone needs by the
-/// table that this writes to.
-void name_statements(graph::pipeline& program) {
-  std::vector<std::set<std::string>> written(program.transformations.size());
-  for (auto index = program.transformations.size(); index-- > 0;) {
-    auto& made = program.transformations[index];
-    const auto* call = std::get_if<graph::operator_call>(&made.call);
-    const auto is = [&](auto kind) {
-      return call != nullptr && std::holds_alternative<decltype(kind)>(call->spec);
-    };
-    if (is(graph::sink_spec()))
-      written[index].insert(made.name);
-    if (is(graph::source_spec()))
-      made.statement = made.name;
-    else if (written[index].size() == 1)
-      made.statement = *written[index].begin();
-    for (const auto input : made.inputs)
-      written[static_cast<std::size_t>(input)].merge(std::set(written[index]));
-  }
 }
 
 } // namespace
@@ -111,6 +89,7 @@ graph::row_type_ptr shared(const logical_type& type) {
 
 std::optional<translated_job> job_translator::translate(const std::vector<plan_node>& sinks) {
   const auto known = findings_.size();
+  const auto first = out_.program.transformations.size();
   bool is_sound = true;
   for (const auto& each : sinks) {
     at_ = each.at;
@@ -122,8 +101,7 @@ std::optional<translated_job> job_translator::translate(const std::vector<plan_n
       for (auto& told : find_lasting_state(each))
         warn(std::move(told));
   warn_of_dead_letters();
-  if (sinks.size() > 1)
-    name_statements(out_.program);
+  name_places(out_.program, first);
   return is_sound ? std::optional(std::move(out_)) : std::nullopt;
 }
 

@@ -4,6 +4,7 @@
 #include "libgraph/connector/abilities.hpp"
 #include "libgraph/connector/sink.hpp"
 #include "libgraph/connector/source.hpp"
+#include "libgraph/spec/keeps_state.hpp"
 #include "libgraph/stream_graph/job_graph_builder.hpp"
 
 #include <doctest/doctest.h>
@@ -191,6 +192,20 @@ TEST_CASE("a table is one source for all who read it, whatever columns they read
   CHECK(rows.all<graph::source_spec>().size() == 1);
 }
 
+/// The ids of what keeps state in the job of some INSERTs.
+std::set<operator_id> keepers_of(testing_session& session, const std::string& statements) {
+  const translated set(session, "EXECUTE STATEMENT SET BEGIN " + statements + " END");
+  std::set<operator_id> out;
+  for (const auto& each : set.nodes)
+    if (graph::keeps_state(each.spec))
+      out.insert(each.id);
+  return out;
+}
+
+bool has_all(const std::set<operator_id>& of, const std::set<operator_id>& wanted) {
+  return std::includes(of.begin(), of.end(), wanted.begin(), wanted.end());
+}
+
 TEST_CASE("statements of a set keep their operators when others come, go or change places") {
   testing_session session;
   session.run("CREATE TABLE sum_of (a BIGINT, n BIGINT) WITH ('connector' = 'void');"
@@ -199,22 +214,59 @@ TEST_CASE("statements of a set keep their operators when others come, go or chan
   const std::string one = "INSERT INTO sum_of SELECT a, SUM(b) FROM t GROUP BY a;";
   const std::string two = "INSERT INTO double_of SELECT a, SUM(b * 2) FROM t GROUP BY a;";
   const std::string three = "INSERT INTO count_of SELECT a, COUNT(*) FROM t GROUP BY a;";
-  const auto groups_of = [&](const std::string& statements) {
-    const translated set(session, "EXECUTE STATEMENT SET BEGIN " + statements + " END");
-    std::set<operator_id> out;
-    for (const auto& each : set.nodes)
-      if (std::holds_alternative<graph::group_aggregate_spec>(each.spec))
-        out.insert(each.id);
-    return out;
-  };
-  const auto all = groups_of(one + two + three);
-  REQUIRE(all.size() == 3);
-  CHECK(groups_of(three + two + one) == all);
+  const auto all = keepers_of(session, one + two + three);
+  REQUIRE(all.size() == 7); // the source, an aggregate and a sink each
+  CHECK(keepers_of(session, three + two + one) == all);
   for (const auto& fewer : {one + two, two + three, three + one}) {
-    const auto kept = groups_of(fewer);
-    CHECK(kept.size() == 2);
-    CHECK(std::includes(all.begin(), all.end(), kept.begin(), kept.end()));
+    const auto kept = keepers_of(session, fewer);
+    CHECK(kept.size() == 5);
+    CHECK(has_all(all, kept));
   }
+  for (const auto& alone : {one, two, three}) {
+    const auto kept = keepers_of(session, alone);
+    CHECK(kept.size() == 3);
+    CHECK(has_all(all, kept));
+  }
+}
+
+TEST_CASE("what statements share or not is not in the ids of what keeps state") {
+  testing_session session;
+  session.run("CREATE TABLE pairs (a BIGINT, n BIGINT) WITH ('connector' = 'void');"
+              "CREATE TABLE plain (a BIGINT, n BIGINT) WITH ('connector' = 'void')");
+  const std::string join = "INSERT INTO pairs SELECT x.a, y.b FROM (SELECT a, b FROM t WHERE a > 1)"
+                           " AS x JOIN t AS y ON x.a = y.a;";
+  const auto alone = keepers_of(session, join);
+  REQUIRE(alone.size() == 3);
+  // The calc of `x` is that of both, is not, is, and the second statement comes first.
+  const std::string shared = "INSERT INTO plain SELECT a, b FROM t WHERE a > 1;";
+  const std::string other = "INSERT INTO plain SELECT a, b FROM t WHERE a > 2;";
+  for (const auto& set : {join + shared, join + other, shared + join})
+    CHECK(has_all(keepers_of(session, set), alone));
+  // And one that only some of the columns need comes before it.
+  CHECK(keepers_of(session, "INSERT INTO pairs SELECT x.a, y.b FROM t AS x JOIN t AS y "
+                            "ON x.a = y.a WHERE x.b > 3;") == alone);
+}
+
+TEST_CASE("an operator of several statements is told by the first of them by name") {
+  testing_session session;
+  session.run("CREATE TABLE a1 (n BIGINT) WITH ('connector' = 'void');"
+              "CREATE TABLE a2 (n BIGINT) WITH ('connector' = 'void');"
+              "CREATE TABLE b1 (n BIGINT) WITH ('connector' = 'void');"
+              "CREATE TABLE b2 (n BIGINT) WITH ('connector' = 'void')");
+  const auto insert = [](const std::string& table, const std::string& least) {
+    return "INSERT INTO " + table + " SELECT n FROM (SELECT a, COUNT(*) AS n FROM t WHERE b > " +
+           least + " GROUP BY a);";
+  };
+  // Two groups of two, alike but for a WHERE.
+  const auto all = keepers_of(session, insert("a1", "1") + insert("a2", "1") + insert("b1", "2") +
+                                           insert("b2", "2"));
+  REQUIRE(all.size() == 7);
+  CHECK(keepers_of(session, insert("b2", "2") + insert("b1", "2") + insert("a2", "1") +
+                                insert("a1", "1")) == all);
+  for (const auto& fewer : {insert("a1", "1") + insert("b1", "2"), insert("b1", "2"),
+                            insert("b1", "2") + insert("a1", "1") + insert("a2", "1")})
+    CHECK(has_all(all, keepers_of(session, fewer)));
+  CHECK_FALSE(has_all(all, keepers_of(session, insert("a2", "1"))));
 }
 
 TEST_CASE("LIMIT of rows that are shown is the job's where input does not end") {
