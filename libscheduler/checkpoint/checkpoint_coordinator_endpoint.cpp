@@ -405,6 +405,9 @@ result<restored_job> checkpoint_coordinator_endpoint::assign() const {
   if (!assigned)
     return error(assigned.error().code, "checkpoint cannot be restored: " + from->directory,
                  assigned.error());
+  for (const auto& each : assigned->left_out)
+    log().warn("state is left out: the job has no such operator",
+               {{"operator", each}, {"checkpoint", from->directory}});
   auto states = decode_hook_states(from->master_hooks);
   auto known = states ? check_hook_states(*states, options_.job->checkpoints)
                       : status(std::move(states).error());

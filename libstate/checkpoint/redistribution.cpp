@@ -1,5 +1,7 @@
 #include "libstate/checkpoint/redistribution.hpp"
 
+#include "libactors/base/text.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -202,21 +204,17 @@ result<restore_assignment> assign_states(const completed_checkpoint& from,
     assigned.coordinator = stored.coordinator;
     assigned.has_coordinator = stored.has_coordinator;
   }
-  if (allow_non_restored_state)
-    return out;
-  std::string dropped;
   for (const auto& [id, stored] : from.operators)
     if (stored.has_state() && !out.operators.contains(id))
-      dropped += (dropped.empty() ? "" : ", ") + words_of(stored.uid, stored.name, id);
-  if (dropped.empty())
+      out.left_out.push_back(words_of(stored.uid, stored.name, id));
+  if (allow_non_restored_state || out.left_out.empty())
     return out;
   return error(errc::incompatible_state,
-               "checkpoint has state of operators that the job has not: " + dropped + ", in " +
-                   from.directory +
+               "checkpoint has state of operators that the job has not: " +
+                   join_text(out.left_out, ", ") + ", in " + from.directory +
                    "; operators without a uid, as those of SQL, are found by their place: go on "
-                   "with the query and the settings (mini-batches, phases of aggregates) that it "
-                   "was taken with, or let --allow-non-restored-state drop all of it and begin "
-                   "these anew");
+                   "with the query that it was taken with, or let --allow-non-restored-state drop "
+                   "all of it; operators of the same name in the job then begin anew");
 }
 
 } // namespace headrace::state

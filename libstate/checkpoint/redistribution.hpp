@@ -29,6 +29,7 @@ struct restore_assignment {
     bool has_coordinator = false;
   };
   std::map<operator_id, per_operator> operators; ///< every operator of the job
+  std::vector<std::string> left_out; ///< whose state the job has no operator for, in words
 };
 
 /// Deals one operator's state out over another number of subtasks: key groups by range, split lists
@@ -42,8 +43,7 @@ std::vector<operator_subtask_state> redistribute(const operator_state& stored,
 
 /// Assigns a whole checkpoint to a job. Pure.
 /// @errors incompatible_state  another max parallelism; or state of an operator that the job has
-/// not,
-///         unless `allow_non_restored_state`
+///                             not, unless `allow_non_restored_state`: then it is left out
 result<restore_assignment> assign_states(const completed_checkpoint& from,
                                          const std::vector<restored_operator>& job,
                                          bool allow_non_restored_state);
