@@ -52,7 +52,7 @@ status check_keys(const std::string& where, const std::vector<std::int32_t>& col
 
 status check_watermarks(const std::string& where, const watermark_spec& watermarks,
                         const logical_type& type) {
-  if (watermarks.bound_ms < 0 || watermarks.idle_timeout_ms < 0)
+  if (watermarks.bound_ms < -1 || watermarks.idle_timeout_ms < 0)
     return invalid(where, "negative duration of watermarks");
   if (watermarks.time_column < -1)
     return invalid(where, "time column out of range: " + std::to_string(watermarks.time_column));

@@ -32,7 +32,9 @@ struct connector_spec {
 enum class watermark_kind : std::uint8_t { none, bounded_out_of_orderness, monotonous };
 struct watermark_spec {
   watermark_kind kind = watermark_kind::none;
-  std::int64_t bound_ms = 0;        ///< largest expected disorder
+  /// Largest expected disorder: the watermark is 1 ms and this below the largest time. -1: is that
+  /// time, and further rows of it come too late.
+  std::int64_t bound_ms = 0;
   std::int64_t idle_timeout_ms = 0; ///< 0: never idle
   bool on_event = false;         ///< cut batches at each advance: results do not depend on batches
   function_ref assigner;         ///< none: rows keep the timestamps they have

@@ -178,7 +178,8 @@ maybe_index job_translator::make(const watermark_node& node, const plan_node& pl
   // In batch mode the one watermark is the end, so that no row is late.
   spec.kind = settings_.is_batch ? graph::watermark_kind::none
                                  : graph::watermark_kind::bounded_out_of_orderness;
-  spec.bound_ms = node.delay_ms;
+  // A table's watermark is what its expression gives, and rows up to it are late, as in Flink.
+  spec.bound_ms = node.delay_ms - 1;
   spec.on_event = node.on_event;
   spec.idle_timeout_ms = node.idle_timeout_ms.value_or(settings_.idle_timeout_ms);
   spec.time_column = static_cast<std::int32_t>(node.column);

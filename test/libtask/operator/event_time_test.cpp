@@ -36,6 +36,16 @@ TEST_CASE("the slowest split decides, less the allowed disorder") {
   CHECK(marks.settle(0).advanced == watermark{89});
 }
 
+TEST_CASE("without room for rows of one time the watermark is the largest time") {
+  split_watermarks marks(bounded(-1));
+  marks.add("a", 0);
+  marks.on_rows("a", 50, 0);
+
+  CHECK(marks.settle(0).advanced == watermark{50});
+  marks.on_rows("a", watermark::none + 1, 0);
+  CHECK_FALSE(marks.settle(0).advanced);
+}
+
 TEST_CASE("an idle split does not hold the watermark back") {
   split_watermarks marks(bounded(0, 1000));
   marks.add("a", 0);
