@@ -63,8 +63,20 @@ file_enumerator::create(file_input input, graph::enumerator_context& context,
     if (auto read = made->restore(*restored); !read)
       return error(errc::corrupt_snapshot, "state of the file source is not readable",
                    std::move(read).error());
+    HEADRACE_CHECK(made->check_paths());
   }
   return std::unique_ptr<graph::split_enumerator>(std::move(made));
+}
+
+status file_enumerator::check_paths() const {
+  for (const auto& path : seen_paths_)
+    if (!is_of_input(input_.path, path))
+      return error(errc::incompatible_state,
+                   "savepoint goes on with files of another path than " + input_.path +
+                       ": it has read " + path +
+                       "; let the table have the path that it had, or name it otherwise and leave "
+                       "the state of the former out with --allow-non-restored-state");
+  return {};
 }
 
 status file_enumerator::start() {
@@ -92,12 +104,10 @@ status file_enumerator::on_discovered(result<std::vector<graph::source_split>> d
     context_.log().warn("input has no data", {{"path", input_.path}});
   std::set<std::string> arrived;
   for (auto& split : *discovered) {
-    if (!is_finite()) {
-      auto path = path_of(split);
-      if (seen_paths_.contains(path))
-        continue;
-      arrived.insert(std::move(path));
-    }
+    auto path = path_of(split);
+    if (seen_paths_.contains(path))
+      continue;
+    arrived.insert(std::move(path));
     unassigned_.push_back({next_number_++, std::move(split)});
   }
   seen_paths_.merge(arrived);

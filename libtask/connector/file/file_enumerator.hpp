@@ -57,6 +57,8 @@ private:
   file_enumerator(file_input input, graph::enumerator_context& context)
       : input_(std::move(input)), context_(context) {}
   status restore(byte_view state);
+  /// @errors incompatible_state  what was read is not of the input's path
+  status check_paths() const;
   status on_discovered(result<std::vector<graph::source_split>> discovered);
   void serve_waiting();
   void serve_in_order();
@@ -74,7 +76,8 @@ private:
   std::map<std::int32_t, std::vector<graph::source_split>> returned_; ///< fixed: whose they were
   std::deque<std::int32_t> waiting_; ///< asked and got nothing yet; who asked first comes first
   std::set<std::int32_t> ended_;     ///< were told that nothing follows
-  std::set<std::string> seen_paths_; ///< when files are watched for
+  /// Also when files are not watched for: a job that restores the state may do so.
+  std::set<std::string> seen_paths_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

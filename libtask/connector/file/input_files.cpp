@@ -186,6 +186,17 @@ result<std::vector<file_info>> find_matches(search& found, file_system& files,
 
 } // namespace
 
+bool is_of_input(std::string_view input, std::string_view path) {
+  const auto wild = input.find_first_of("*?[");
+  if (wild != std::string_view::npos)
+    return path.starts_with(input.substr(0, wild));
+  while (input.size() > 1 && input.ends_with('/'))
+    input.remove_suffix(1);
+  if (!path.starts_with(input))
+    return false;
+  return path.size() == input.size() || input.ends_with('/') || path[input.size()] == '/';
+}
+
 error input_failure(const std::string& path, error cause) {
   if (cause.has(errc::file_not_found))
     return {errc::input_not_found,

@@ -12,6 +12,10 @@ namespace headrace::task {
 /// Whether `name` matches one segment of a glob: `*`, `?`, `[a-z]`, `[!a-z]`.
 bool matches_glob(std::string_view pattern, std::string_view name);
 
+/// Whether a file may be one that `find_input_files` finds by `input`: told by what `input` begins
+/// with, up to the first wildcard.
+bool is_of_input(std::string_view input, std::string_view path);
+
 /// What a failed call of the file system about an input means for the job.
 /// @returns input_not_found, input_unreadable when somebody has to change something first, or the
 ///          file system's own code: that may pass, so the job may try again

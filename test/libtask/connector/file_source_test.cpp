@@ -537,6 +537,55 @@ TEST_CASE("a watched directory gives new files once, and no end") {
   CHECK(context.finished.empty());
 }
 
+TEST_CASE("who begins to watch after a restore does not read again what was read before") {
+  testing_file_system files;
+  files.put("/d/a", "1\n");
+  testing_enumerator_context before(files, 1);
+  auto once = make_source({{"path", "/d"}})->create_enumerator(before, std::nullopt);
+  REQUIRE((*once)->start());
+  REQUIRE((*once)->handle_split_request(0));
+  REQUIRE(before.discover());
+  REQUIRE(before.assigned[0].size() == 1);
+  const auto state = (*once)->snapshot(1);
+  REQUIRE(state);
+
+  files.put("/d/b", "2\n");
+  testing_enumerator_context after(files, 1);
+  auto watching = make_source({{"path", "/d"}, {"source.monitor-interval", "1 s"}})
+                      ->create_enumerator(after, *state);
+  REQUIRE((*watching)->start());
+  REQUIRE((*watching)->handle_split_request(0));
+  REQUIRE(after.discover());
+  REQUIRE(after.assigned[0].size() == 1);
+  CHECK(after.assigned[0][0].id == "/d/b@0");
+}
+
+TEST_CASE("state of another path is refused") {
+  testing_file_system files;
+  files.put("/d/a", "1\n");
+  testing_enumerator_context context(files, 1);
+  auto made = make_source({{"path", "/d"}})->create_enumerator(context, std::nullopt);
+  REQUIRE((*made)->start());
+  REQUIRE(context.discover());
+  const auto state = (*made)->snapshot(1);
+  REQUIRE(state);
+
+  struct row {
+    const char* path;
+    bool fits;
+  };
+  for (const row& each :
+       {row{"/d", true}, row{"/d/", true}, row{"/", true}, row{"/d/a", true}, row{"/d/*", true},
+        row{"/*/a", true}, row{"/e", false}, row{"/d/b", false}, row{"/dd", false}, row{"/", true},
+        row{"/e/*", false}}) {
+    CAPTURE(each.path);
+    const auto restored = make_source({{"path", each.path}})->create_enumerator(context, *state);
+    CHECK(restored.has_value() == each.fits);
+    if (!restored)
+      CHECK(restored.error().code == errc::incompatible_state);
+  }
+}
+
 TEST_CASE("a watched pattern waits for its first file, one that is not watched fails") {
   testing_file_system files;
   REQUIRE(files.create_directories("/d"));
