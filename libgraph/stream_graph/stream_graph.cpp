@@ -129,6 +129,8 @@ private:
   }
 
   status give_id(operator_node& op, const transformation& node, const std::vector<origin>& inputs) {
+    // One without state must not be found where a checkpoint has some.
+    const bool is_seen_through = !node.statement.empty() && !keeps_state(op.spec);
     byte_string bytes;
     byte_writer out(bytes);
     if (!op.uid.empty()) {
@@ -137,7 +139,7 @@ private:
                                               quoted(other->second) + " and " + quoted(op.name));
       op.id = id_of_uid(op.uid);
     } else {
-      out.put_bytes("place");
+      out.put_bytes(is_seen_through ? "passing" : "place");
       out.put(static_cast<std::uint8_t>(op.spec.index()));
       if (node.statement.empty() || !std::holds_alternative<sink_spec>(op.spec))
         for (const auto& input : inputs)
@@ -152,7 +154,7 @@ private:
     }
     byte_string seen;
     byte_writer to(seen);
-    if (!node.statement.empty() && !keeps_state(op.spec)) {
+    if (is_seen_through) {
       for (const auto& input : inputs)
         put_source(to, input);
     } else {

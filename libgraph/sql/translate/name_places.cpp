@@ -63,7 +63,8 @@ private:
     const auto* call = std::get_if<operator_call>(&made.call);
     if (call == nullptr)
       return seen;
-    auto kind = std::to_string(call->spec.index()) + "(" + inputs + ")";
+    const bool is_kept = graph::keeps_state(call->spec);
+    auto kind = (is_kept ? "" : "-") + std::to_string(call->spec.index()) + "(" + inputs + ")";
     if (is<graph::source_spec>(made))
       kind += made.name;
     const auto place = alike_[kind]++;
@@ -71,7 +72,7 @@ private:
       made.statement = statement;
       made.place = place;
     }
-    if (graph::keeps_state(call->spec)) {
+    if (is_kept) {
       kind += "." + std::to_string(place);
       // By number: texts within texts would grow with the plan as a tree.
       seen = std::to_string(kinds_.emplace(std::move(kind), kinds_.size()).first->second);

@@ -247,6 +247,20 @@ TEST_CASE("what statements share or not is not in the ids of what keeps state") 
                             "ON x.a = y.a WHERE x.b > 3;") == alone);
 }
 
+TEST_CASE("an aggregate in two phases is found where it was in one") {
+  testing_session session;
+  session.run("CREATE TABLE count_of (a BIGINT, n BIGINT) WITH ('connector' = 'void')");
+  const std::string insert = "INSERT INTO count_of SELECT a, COUNT(*) FROM t GROUP BY a;";
+  const auto one = keepers_of(session, insert);
+  session.run(two_phase);
+
+  const translated phases(session, "EXECUTE STATEMENT SET BEGIN " + insert + " END");
+
+  REQUIRE(phases.all<graph::group_aggregate_spec>().size() == 2);
+  for (const auto& each : phases.nodes)
+    CHECK(one.contains(each.id) == graph::keeps_state(each.spec));
+}
+
 TEST_CASE("an operator of several statements is told by the first of them by name") {
   testing_session session;
   session.run("CREATE TABLE a1 (n BIGINT) WITH ('connector' = 'void');"
