@@ -45,7 +45,7 @@ std::string words_of(const logical_type& rows, const std::vector<group_aggregate
   for (const auto& call : calls) {
     out += (out.empty() ? "" : ", ") + call.function + (call.is_distinct ? "(DISTINCT " : "(");
     out += call.arguments.empty() ? "*" : names_of(rows, call.arguments);
-    out += call.filter < 0 ? ")" : ") FILTER";
+    out += call.filter < 0 ? ")" : ") FILTER " + name_of(rows, call.filter);
   }
   return out;
 }
@@ -122,6 +122,8 @@ struct part_writer {
   void operator()(const window_group_spec& spec) {
     put_keys(spec.key_columns);
     put(words_of(rows(), spec.calls));
+    if (!spec.time_zone.empty())
+      put("windows in " + spec.time_zone);
   }
   void operator()(const session_group_spec& spec) {
     put_keys(spec.key_columns);

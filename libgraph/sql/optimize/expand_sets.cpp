@@ -104,18 +104,23 @@ plan_node repeated(plan_node rows, set_operator kind, const plan_node& whole) {
 plan_node by_counts(plan_node plan) {
   const auto [kind, is_all] = std::get<set_node>(plan.node);
   const auto width = plan.columns.size();
+  // State counts by them, and is another operation's when that is in their names.
+  const std::string of =
+      std::string(kind == set_operator::intersect ? " of INTERSECT" : " of EXCEPT") +
+      (is_all ? " ALL" : "");
+  const std::string sides[] = {"$left" + of, "$right" + of};
   std::vector<plan_node> inputs;
   for (std::size_t i = 0; i < 2; ++i) {
     auto items = identity_items(plan.inputs[i].columns);
     auto names = names_of(plan.inputs[i].columns);
     for (const std::size_t side : {0U, 1U}) {
       items.push_back(constant(side == i ? "TRUE" : "FALSE"));
-      names.push_back(side == 0 ? "$left" : "$right");
+      names.push_back(sides[side]);
     }
     inputs.push_back(projected(std::move(plan.inputs[i]), std::move(items), std::move(names)));
   }
   auto columns = plan.columns;
-  for (const auto* name : {"$left", "$right"})
+  for (const auto& name : sides)
     columns.push_back({name, logical_type::boolean().not_null(), time_kind::none, std::nullopt});
   std::vector<aggregate_item> counts;
   for (const std::size_t side : {0U, 1U}) {

@@ -117,7 +117,7 @@ plan_node grouping_rewriter::finish(plan_node input) && {
   for (std::size_t i = 0; i < projected_.size(); ++i) {
     const auto* column = std::get_if<bound_column>(&projected_[i].node);
     names.push_back(column != nullptr ? input.columns[column->index].name
-                                      : "$f" + std::to_string(i));
+                                      : computed_name("$f" + std::to_string(i), projected_[i]));
   }
   for (std::size_t i = 0; i < key_count_; ++i)
     projected_[i] = canonical_key(std::move(projected_[i]));

@@ -25,7 +25,7 @@ public:
     });
     const auto out = static_cast<std::size_t>(same - items_.begin());
     if (same == items_.end()) {
-      names_.push_back("$" + std::to_string(out));
+      names_.push_back(computed_name("$" + std::to_string(out), value));
       items_.push_back(value);
     }
     return out;

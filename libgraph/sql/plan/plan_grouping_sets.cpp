@@ -1,6 +1,8 @@
+#include "libgraph/job_graph/structure_hash.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 // GROUPING SETS, ROLLUP and CUBE: a union of the rows, once for each set of keys.
@@ -16,6 +18,23 @@ key_set joined(const key_set& left, const key_set& right) {
   out.insert(out.end(), right.begin(), right.end());
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+/// Of the column that has a row's set. State is kept by it, and is that of other sets when they are
+/// in its name.
+std::string name_of(const std::vector<key_set>& sets) {
+  std::string out = "$e of ";
+  for (const auto& set : sets) {
+    out += '(';
+    for (const auto key : set)
+      out += std::to_string(key) + (key == set.back() ? "" : ",");
+    out += ')';
+  }
+  constexpr std::size_t shown_max = 64;
+  if (out.size() > shown_max)
+    out = "$e of " + std::to_string(sets.size()) + " sets #" +
+          std::to_string(graph::structure_hash(out).first);
   return out;
 }
 
@@ -165,6 +184,7 @@ query_planner::plan_sets(plan_node& rows, const select& from, expression_binder&
   all.at = rows.at;
   all.node = set_node{set_operator::union_, true};
   const auto bigint = logical_type::bigint().not_null();
+  const auto sets_name = name_of(sets);
   for (std::size_t number = 0; number < sets.size(); ++number) {
     const auto& set = sets[number];
     const auto has = [&](std::size_t key) {
@@ -175,7 +195,9 @@ query_planner::plan_sets(plan_node& rows, const select& from, expression_binder&
     for (const auto& each : rows.columns)
       names.push_back(each.name);
     for (std::size_t i = 0; i < out.keys.size(); ++i) {
-      names.push_back("$k" + std::to_string(i));
+      const auto* column = std::get_if<bound_column>(&out.keys[i].node);
+      names.push_back("$k" + std::to_string(i) +
+                      (column == nullptr ? "" : " " + rows.columns[column->index].name));
       if (has(i))
         items.push_back(out.keys[i]);
       else
@@ -194,7 +216,7 @@ query_planner::plan_sets(plan_node& rows, const select& from, expression_binder&
       names.push_back("$g" + std::to_string(names.size()));
       items.push_back({bound_constant{std::to_string(bits), std::nullopt}, bigint, {}});
     }
-    names.push_back("$e");
+    names.push_back(sets_name);
     items.push_back({bound_constant{std::to_string(number), std::nullopt}, bigint, {}});
     all.inputs.push_back(projected(rows, std::move(items), std::move(names)));
   }

@@ -32,6 +32,15 @@ plan_node filtered(plan_node input, bound_expression condition) {
   return out;
 }
 
+std::string computed_name(std::string name, const bound_expression& from) {
+  const auto* constant = std::get_if<bound_constant>(&from.node);
+  if (constant == nullptr)
+    return name;
+  constexpr std::size_t shown_max = 40; // longer ones are told apart by what they begin with
+  return std::move(name) + " = " +
+         (constant->text ? constant->text->substr(0, shown_max) : std::string("NULL"));
+}
+
 plan_node projected(plan_node input, std::vector<bound_expression> items,
                     std::vector<std::string> names) {
   plan_node out;

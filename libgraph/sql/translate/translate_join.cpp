@@ -43,7 +43,7 @@ graph::operator_spec timed(graph::join_spec spec, const join_node& node) {
   return out;
 }
 
-constexpr auto bucket_name = "$bucket";
+constexpr std::string_view bucket_name = "$bucket";
 
 } // namespace
 
@@ -61,7 +61,11 @@ std::int32_t job_translator::add_buckets(std::int32_t input, logical_type& type,
     spec.columns = numbers(*columns);
   }
   auto fields = type.fields();
-  fields.push_back({bucket_name, logical_type::integer().not_null(), {}});
+  // Rows of state lie by it: its name tells how, and so whether a restored state fits.
+  fields.push_back({std::string(bucket_name) + (spec.is_in_each ? ", each of " : ", one of ") +
+                        std::to_string(spec.buckets),
+                    logical_type::integer().not_null(),
+                    {}});
   type = logical_type::row(std::move(fields)).not_null();
   return add(spec.is_in_each ? "to each bucket" : "to a bucket", std::move(spec), {input}, type);
 }
@@ -124,7 +128,7 @@ maybe_index job_translator::make(const join_node& node, const plan_node& plan) {
     return add(name_of(node), timed(std::move(spec), node), std::move(inputs), plan.row_type());
   // A missing row has none of it either.
   for (auto& each : all)
-    if (each.name == "$all" || each.name == bucket_name)
+    if (each.name == "$all" || each.name.starts_with(bucket_name))
       each.type = each.type.nullable();
   const auto made = add(name_of(node), timed(std::move(spec), node), std::move(inputs),
                         logical_type::row(std::move(all)).not_null());

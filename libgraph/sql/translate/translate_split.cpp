@@ -14,7 +14,10 @@ std::string summed_by(const std::string& function) {
 std::int32_t job_translator::add_split(std::int32_t input, logical_type& type,
                                        graph::group_aggregate_spec& rest,
                                        const logical_type& results, const plan_node& plan) {
-  const logical_type::field bucket{"$bucket", logical_type::integer().not_null(), {}};
+  // State lies by it: its name tells how, and so whether a restored one fits.
+  const logical_type::field bucket{"$bucket of " + std::to_string(plan.traits.split_buckets),
+                                   logical_type::integer().not_null(),
+                                   {}};
   auto fields = type.fields();
   fields.push_back(bucket);
   const auto bucket_at = static_cast<std::int32_t>(type.child_count());

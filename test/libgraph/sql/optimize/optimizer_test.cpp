@@ -341,8 +341,9 @@ TEST_CASE("set operations of distinct rows are aggregates over a union") {
         std::string::npos);
   const auto intersected = session.plan("SELECT b FROM t INTERSECT SELECT b FROM u");
   CHECK(intersected.find("where=[AND(>($c1, 0), >($c2, 0))]") != std::string::npos);
-  CHECK(intersected.find("GroupAggregate(groupBy=[b], select=[b, COUNT(*) FILTER $left AS $c1, "
-                         "COUNT(*) FILTER $right AS $c2])") != std::string::npos);
+  CHECK(intersected.find(
+            "GroupAggregate(groupBy=[b], select=[b, COUNT(*) FILTER $left of INTERSECT "
+            "AS $c1, COUNT(*) FILTER $right of INTERSECT AS $c2])") != std::string::npos);
   CHECK(session.plan("SELECT b FROM t EXCEPT SELECT b FROM u")
             .find("where=[AND(>($c1, 0), =($c2, 0))]") != std::string::npos);
 }
