@@ -2,9 +2,11 @@
 
 #include "libscheduler/rest/handler/checkpoint_handlers.hpp"
 #include "libscheduler/rest/handler/job_handlers.hpp"
+#include "libscheduler/rest/handler/vertex_handlers.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "schema/error.capnp.h"
 
+#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -53,11 +55,15 @@ rest_endpoint::rest_endpoint(rest_settings settings, std::shared_ptr<door> in,
   add("GET", "/jobs/overview", &rest_endpoint::jobs_overview);
   add("GET", "/jobs/:job", &rest_endpoint::job);
   add("PATCH", "/jobs/:job", &rest_endpoint::end_job);
+  add("GET", "/jobs/:job/status", &rest_endpoint::job_status);
+  add("GET", "/jobs/:job/plan", &rest_endpoint::plan);
   add("GET", "/jobs/:job/exceptions", &rest_endpoint::exceptions);
   add("GET", "/jobs/:job/checkpoints", &rest_endpoint::checkpoints);
+  add("GET", "/jobs/:job/checkpoints/details/:checkpoint", &rest_endpoint::checkpoint);
   add("POST", "/jobs/:job/savepoints", &rest_endpoint::take_savepoint);
   add("GET", "/jobs/:job/savepoints/:trigger", &rest_endpoint::savepoint);
   add("POST", "/jobs/:job/stop", &rest_endpoint::stop);
+  add("GET", "/jobs/:job/vertices/:vertex", &rest_endpoint::vertex);
   add("GET", "/jobs/:job/vertices/:vertex/backpressure", &rest_endpoint::back_pressure);
   add("GET", "/jobs/:job/vertices/:vertex/metrics", &rest_endpoint::vertex_metrics);
   add("GET", "/taskmanagers", &rest_endpoint::executors);
@@ -180,6 +186,18 @@ void rest_endpoint::job(const exchange_ptr& with) {
   });
 }
 
+void rest_endpoint::job_status(const exchange_ptr& with) {
+  answer_by_job(with, [](const message<schema::JobDetails>& job) -> result<std::string> {
+    return describe_status(job);
+  });
+}
+
+void rest_endpoint::plan(const exchange_ptr& with) {
+  answer_by_job(with, [](const message<schema::JobDetails>& job) -> result<std::string> {
+    return describe_plan(job);
+  });
+}
+
 void rest_endpoint::exceptions(const exchange_ptr& with) {
   answer_by_job(with, [](const message<schema::JobDetails>& job) -> result<std::string> {
     return describe_exceptions(job);
@@ -192,28 +210,51 @@ void rest_endpoint::checkpoints(const exchange_ptr& with) {
   });
 }
 
-void rest_endpoint::back_pressure(const exchange_ptr& with) {
+void rest_endpoint::checkpoint(const exchange_ptr& with) {
+  const auto& text = with->path["checkpoint"];
+  const auto* end = text.data() + text.size();
+  std::int64_t id = 0;
+  const auto [stop, failed] = std::from_chars(text.data(), end, id);
+  if (failed != std::errc() || stop != end || id <= 0) {
+    with->fail(error(errc::bad_usage, "checkpoint is named by a number above 0: " + text));
+    return;
+  }
+  answer_by_job(
+      with, [id](const message<schema::JobDetails>& job) { return describe_checkpoint(job, id); });
+}
+
+void rest_endpoint::answer_by_vertex(
+    const exchange_ptr& with,
+    std::function<result<std::string>(const message<schema::JobDetails>&, const vertex_id&)>
+        describe) {
   const auto vertex = parse_id<vertex_tag>(with->path["vertex"]);
   if (!vertex) {
     with->fail(vertex.error());
     return;
   }
-  answer_by_job(with, [this, vertex = *vertex](const message<schema::JobDetails>& job) {
-    return describe_back_pressure(job, vertex, environment().time.wall_ms());
+  answer_by_job(with,
+                [vertex = *vertex, describe = std::move(describe)](
+                    const message<schema::JobDetails>& job) { return describe(job, vertex); });
+}
+
+void rest_endpoint::vertex(const exchange_ptr& with) {
+  answer_by_vertex(with, [this](const auto& job, const vertex_id& wanted) {
+    return describe_vertex(job, wanted, environment().time.wall_ms());
+  });
+}
+
+void rest_endpoint::back_pressure(const exchange_ptr& with) {
+  answer_by_vertex(with, [this](const auto& job, const vertex_id& wanted) {
+    return describe_back_pressure(job, wanted, environment().time.wall_ms());
   });
 }
 
 void rest_endpoint::vertex_metrics(const exchange_ptr& with) {
-  const auto vertex = parse_id<vertex_tag>(with->path["vertex"]);
-  if (!vertex) {
-    with->fail(vertex.error());
-    return;
-  }
-  std::optional<std::string> wanted;
+  std::optional<std::string> names;
   if (const auto named = with->request.query.find("get"); named != with->request.query.end())
-    wanted = named->second;
-  answer_by_job(with, [vertex = *vertex, wanted](const message<schema::JobDetails>& job) {
-    return describe_vertex_metrics(job, vertex, wanted);
+    names = named->second;
+  answer_by_vertex(with, [names](const auto& job, const vertex_id& wanted) {
+    return describe_vertex_metrics(job, wanted, names);
   });
 }
 

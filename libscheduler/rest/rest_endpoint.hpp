@@ -60,6 +60,10 @@ private:
   void
   answer_by_job(const exchange_ptr& with,
                 std::function<result<std::string>(const message<schema::JobDetails>&)> describe);
+  void answer_by_vertex(
+      const exchange_ptr& with,
+      std::function<result<std::string>(const message<schema::JobDetails>&, const vertex_id&)>
+          describe);
   actor_census census();
 
   void overview(const exchange_ptr& with);
@@ -68,8 +72,12 @@ private:
   void jobs(const exchange_ptr& with);
   void jobs_overview(const exchange_ptr& with);
   void job(const exchange_ptr& with);
+  void job_status(const exchange_ptr& with);
+  void plan(const exchange_ptr& with);
   void exceptions(const exchange_ptr& with);
   void checkpoints(const exchange_ptr& with);
+  void checkpoint(const exchange_ptr& with);
+  void vertex(const exchange_ptr& with);
   void vertex_metrics(const exchange_ptr& with);
   void back_pressure(const exchange_ptr& with);
   void end_job(const exchange_ptr& with);

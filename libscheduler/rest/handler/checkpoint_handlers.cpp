@@ -126,4 +126,19 @@ std::string describe_checkpoints(const message<schema::JobDetails>& job) {
   return to_text(out);
 }
 
+result<std::string> describe_checkpoint(const message<schema::JobDetails>& job,
+                                        std::int64_t wanted) {
+  const auto view = job.view();
+  const auto overview = view->getCheckpoints();
+  for (const auto entry : overview.getHistory())
+    if (entry.getId() == wanted)
+      return to_text(checkpoint_entry(entry));
+  for (const auto entry :
+       {overview.getNewestCompleted(), overview.getNewestSavepoint(), overview.getNewestFailed()})
+    if (entry.getId() == wanted)
+      return to_text(checkpoint_entry(entry));
+  return error(errc::file_not_found,
+               "no such checkpoint among the last 10 of the job: " + std::to_string(wanted));
+}
+
 } // namespace headrace::scheduler

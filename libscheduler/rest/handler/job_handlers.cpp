@@ -2,14 +2,12 @@
 
 #include "libscheduler/execution_graph/life_cycle.hpp"
 #include "libscheduler/rest/handler/json_text.hpp"
-#include "libactors/base/text.hpp"
 #include "libactors/message/ids_codec.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -155,10 +153,6 @@ std::string exception_name(const error& failure) { return std::string(name_of(fa
 
 } // namespace
 
-std::string_view back_pressure_level(double share) {
-  return share <= 0.1 ? "ok" : share <= 0.5 ? "low" : "high";
-}
-
 std::string describe_jobs(const message<schema::JobList>& jobs) {
   json list = json::array();
   const auto view = jobs.view();
@@ -235,6 +229,16 @@ std::string describe_job(const message<schema::JobDetails>& job, std::int64_t no
   return to_text(out);
 }
 
+std::string describe_status(const message<schema::JobDetails>& job) {
+  const auto view = job.view();
+  return to_text({{"status", state_name(view->getStatus().getState())}});
+}
+
+std::string describe_plan(const message<schema::JobDetails>& job) {
+  const auto view = job.view();
+  return to_text({{"plan", plan_entry(*view)}});
+}
+
 std::string describe_exceptions(const message<schema::JobDetails>& job) {
   const auto view = job.view();
   json entries = json::array();
@@ -257,98 +261,6 @@ std::string describe_exceptions(const message<schema::JobDetails>& job) {
   return to_text(
       {{"exceptionHistory",
         {{"entries", std::move(entries)}, {"truncated", view->getExceptionsTruncated()}}}});
-}
-
-result<std::string> describe_back_pressure(const message<schema::JobDetails>& job,
-                                           const vertex_id& wanted, std::int64_t now_ms) {
-  const auto view = job.view();
-  const auto status = view->getStatus();
-  const auto details = view->getVertices();
-  for (unsigned i = 0; i < details.size() && i < status.getVertices().size(); ++i) {
-    if (read_id<vertex_id>(status.getVertices()[i].getId()) != wanted)
-      continue;
-    double most = 0;
-    json subtasks = json::array();
-    for (const auto subtask : details[i].getSubtasks()) {
-      const double share = subtask.getBackPressuredShare();
-      most = std::max(most, share);
-      const std::string level(back_pressure_level(share));
-      json out;
-      out["subtask"] = subtasks.size();
-      out["attempt-number"] = subtask.getAttempt();
-      out["backpressure-level"] = level;
-      out["backpressureLevel"] = level;
-      out["ratio"] = share;
-      out["idleRatio"] = static_cast<double>(subtask.getIdleShare());
-      out["busyRatio"] = static_cast<double>(subtask.getBusyShare());
-      subtasks.push_back(std::move(out));
-    }
-    const std::string level(back_pressure_level(most));
-    json out;
-    out["status"] = "ok";
-    out["backpressure-level"] = level;
-    out["backpressureLevel"] = level;
-    out["end-timestamp"] = now_ms;
-    out["subtasks"] = std::move(subtasks);
-    return to_text(out);
-  }
-  return error(errc::file_not_found, "no such vertex of the job: " + to_string(wanted));
-}
-
-namespace {
-
-/// What one subtask counts, by Flink's names.
-std::vector<std::pair<std::string, std::string>> figures_of(schema::TaskMetrics::Reader metrics) {
-  std::vector<std::pair<std::string, std::string>> out = {
-      {"numRecordsIn", std::to_string(metrics.getRecordsIn())},
-      {"numRecordsOut", std::to_string(metrics.getRecordsOut())},
-      {"numBytesIn", std::to_string(metrics.getBytesIn())},
-      {"numBytesOut", std::to_string(metrics.getBytesOut())},
-      {"numLateRecordsDropped", std::to_string(metrics.getLateRecords())},
-      {"currentInputWatermark", std::to_string(metrics.getWatermarkMs())},
-      {"accumulateBusyTimeMs", std::to_string(metrics.getBusyUs() / 1000)},
-      {"accumulateBackPressuredTimeMs", std::to_string(metrics.getBackPressuredUs() / 1000)},
-      {"accumulateIdleTimeMs", std::to_string(metrics.getIdleUs() / 1000)},
-      {"restoredBytes", std::to_string(metrics.getRestoredBytes())},
-      {"restoredLocalBytes", std::to_string(metrics.getRestoredLocalBytes())}};
-  for (const auto figure : metrics.getState())
-    out.emplace_back(figure.getName().cStr(), std::to_string(figure.getValue()));
-  return out;
-}
-
-} // namespace
-
-result<std::string> describe_vertex_metrics(const message<schema::JobDetails>& job,
-                                            const vertex_id& wanted,
-                                            const std::optional<std::string>& names) {
-  std::set<std::string_view> asked;
-  const auto list = names.value_or("");
-  for (const auto name : split_text(list, ','))
-    asked.insert(name);
-  const auto view = job.view();
-  const auto status = view->getStatus();
-  const auto details = view->getVertices();
-  for (unsigned i = 0; i < details.size() && i < status.getVertices().size(); ++i) {
-    if (read_id<vertex_id>(status.getVertices()[i].getId()) != wanted)
-      continue;
-    json out = json::array();
-    unsigned number = 0;
-    for (const auto subtask : details[i].getSubtasks()) {
-      const auto prefix = std::to_string(number++) + ".";
-      for (const auto& [name, value] : figures_of(subtask.getMetrics())) {
-        const auto id = prefix + name;
-        if (names && !asked.contains(id))
-          continue;
-        json one;
-        one["id"] = id;
-        if (names)
-          one["value"] = value;
-        out.push_back(std::move(one));
-      }
-    }
-    return to_text(out);
-  }
-  return error(errc::file_not_found, "no such vertex of the job: " + to_string(wanted));
 }
 
 } // namespace headrace::scheduler

@@ -107,6 +107,10 @@ TEST_CASE("a job is described while it runs, and after its end") {
   CHECK(checkpoints["counts"]["completed"] >= 1);
   CHECK(checkpoints["latest"]["completed"]["num_acknowledged_subtasks"] == 4);
   const auto vertex = running["vertices"][1]["id"].get<std::string>();
+  CHECK(cluster.get(path + "/plan")["plan"] == running["plan"]);
+  CHECK(cluster.get(path + "/status")["status"] == "RUNNING");
+  CHECK(cluster.get(path + "/vertices/" + vertex)["subtasks"][1]["status"] == "RUNNING");
+  CHECK(cluster.call("GET", path + "/vertices/" + to_string(*job)).status == 404);
   const auto pressure = cluster.get(path + "/vertices/" + vertex + "/backpressure");
   CHECK(pressure["subtasks"].size() == 2);
   CHECK(cluster.call("GET", path + "/vertices/" + to_string(*job) + "/backpressure").status == 404);
@@ -161,6 +165,8 @@ TEST_CASE("stop leaves a savepoint to start from again") {
   CHECK(newest["external_path"] == directory);
   CHECK(newest["is_savepoint"] == true);
   CHECK(newest["checkpoint_type"] == "SYNC_SAVEPOINT");
+  CHECK(cluster.get("/jobs/" + to_string(*job) + "/checkpoints/details/" + newest["id"].dump()) ==
+        newest);
 }
 
 TEST_CASE("savepoints are triggered, and asked after") {
@@ -264,6 +270,8 @@ TEST_CASE("what cannot be is refused in words") {
       {"GET", "/jobs/12", 400},
       {"GET", "/jobs/00000000000000070000000000000008", 404},
       {"GET", "/v1/jobs/00000000000000070000000000000008/exceptions", 404},
+      {"GET", "/jobs/00000000000000070000000000000008/checkpoints/details/0", 400},
+      {"GET", "/jobs/00000000000000070000000000000008/checkpoints/details/1x", 400},
       {"PATCH", "/jobs/00000000000000070000000000000008", 404},
       {"PATCH", "/jobs/00000000000000070000000000000008?mode=pause", 400},
       {"POST", "/jobs/00000000000000070000000000000008/savepoints", 404},
