@@ -134,6 +134,25 @@ bool overwrites(const graph::job_graph& job) {
   return false;
 }
 
+status apply_max_parallelism(const configuration& settings, graph::job_graph& job) {
+  constexpr auto key = "pipeline.max-parallelism";
+  if (!settings.is_set(key))
+    return {};
+  const auto most = static_cast<std::int32_t>(settings.get_int(key));
+  for (auto& vertex : job.vertices) {
+    if (vertex.max_parallelism_is_fixed)
+      continue;
+    if (vertex.parallelism > most)
+      return error(errc::bad_option_value,
+                   "bad value of option: " + std::string(key) + ", got " + std::to_string(most) +
+                       ", allowed is no less than the parallelism, which is " +
+                       std::to_string(vertex.parallelism) + " of " + vertex.name);
+    vertex.max_parallelism = most;
+    vertex.max_parallelism_is_fixed = true;
+  }
+  return {};
+}
+
 } // namespace
 
 status apply_settings(const configuration& settings, bool bounded, graph::job_graph& job) {
@@ -144,6 +163,7 @@ status apply_settings(const configuration& settings, bool bounded, graph::job_gr
                  "bad value of option: " + std::string(recovery) +
                      ", got \"\", allowed is the directory of a savepoint or "
                      "checkpoint; leave it out to start without state");
+  HEADRACE_CHECK(apply_max_parallelism(settings, job));
   apply_checkpoints(settings, bounded, job.checkpoints);
   if (overwrites(job))
     job.checkpoints.interval_ms = untouched.checkpoints.interval_ms;
@@ -161,10 +181,15 @@ status apply_settings(const configuration& settings, bool bounded, graph::job_gr
 }
 
 std::map<std::string, std::string, std::less<>> job_settings_of(const configuration& cluster) {
-  static constexpr std::string_view of_jobs[] = {"execution.",           "jobmanager.execution.",
-                                                 "parallelism.default",  "restart-strategy.",
-                                                 "slot.request.timeout", "sink.",
-                                                 "state.backend.type",   "table."};
+  static constexpr std::string_view of_jobs[] = {"execution.",
+                                                 "jobmanager.execution.",
+                                                 "parallelism.default",
+                                                 "pipeline.max-parallelism",
+                                                 "restart-strategy.",
+                                                 "slot.request.timeout",
+                                                 "sink.",
+                                                 "state.backend.type",
+                                                 "table."};
   // Where one job goes on from is no matter of all.
   static constexpr std::string_view of_one_job = "execution.state-recovery.";
   std::map<std::string, std::string, std::less<>> out;

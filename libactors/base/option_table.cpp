@@ -100,6 +100,12 @@ const std::vector<option_declaration>& all_options() {
        "Subtasks of an operator that sets none itself; unset: the number of cores in a mini "
        "cluster, else 1",
        1, 32'768},
+      {"pipeline.max-parallelism", integer, "",
+       "Key groups of operators that set none themselves: the most subtasks that a job can ever go "
+       "on with from its savepoints; unset: one and a half times the parallelism, as a power of "
+       "two "
+       "of at least 128",
+       1, 32'768},
       {"pipeline.name", text, "",
        "Name of the jobs that SQL statements make; unset: what the statement does"},
       {"rest.bind-address", text, "127.0.0.1",

@@ -52,6 +52,26 @@ TEST_CASE("what the job itself says goes before settings") {
   CHECK_FALSE(out.checkpoints.keep_on_cancel);
 }
 
+TEST_CASE("a maximum of the parallelism is for operators that set none, and above all of these") {
+  graph::job_graph job;
+  auto& own = job.vertices.emplace_back();
+  own.max_parallelism = 64;
+  own.max_parallelism_is_fixed = true;
+  job.vertices.emplace_back().parallelism = 4;
+
+  const auto unset = with({}, true, job);
+  CHECK(unset.vertices[1].max_parallelism == 128);
+  CHECK_FALSE(unset.vertices[1].max_parallelism_is_fixed);
+  const auto set = with({{"pipeline.max-parallelism", "1000"}}, true, job);
+  CHECK(set.vertices[0].max_parallelism == 64);
+  CHECK(set.vertices[1].max_parallelism == 1000);
+  CHECK(set.vertices[1].max_parallelism_is_fixed);
+
+  configuration few;
+  REQUIRE(few.set("pipeline.max-parallelism", "3"));
+  CHECK(apply_settings(few, true, job).error().code == errc::bad_option_value);
+}
+
 TEST_CASE("checkpoints in a directory that was named stay there when the job is canceled") {
   const auto out = with({{"execution.checkpointing.dir", "/checkpoints"}});
 
