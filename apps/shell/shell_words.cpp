@@ -63,8 +63,8 @@ std::vector<script_line> split_commands(std::string_view text) {
   };
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    const bool begins =
-        !is_comment && !is_blank(c) && std::all_of(next.text.begin(), next.text.end(), is_blank);
+    const bool begins = !is_comment && !is_blank(c) && c != '\n' &&
+                        std::all_of(next.text.begin(), next.text.end(), is_blank);
     if (begins && text.substr(i).starts_with("--")) {
       is_comment = true;
       continue;

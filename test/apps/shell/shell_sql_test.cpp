@@ -79,6 +79,13 @@ TEST_CASE("commands and statements stand beside one another, and know their line
   CHECK(split_words(lines[2].text)->front() == "info");
   CHECK(lines[3].text == "USE a");
   CHECK(lines[3].number == 4);
+
+  const auto one_a_line = split_commands("SELECT 1;\nSELECT 2;\n\n  SELECT 3;\n");
+  REQUIRE(one_a_line.size() == 3);
+  CHECK(one_a_line[1].text == "SELECT 2");
+  CHECK(one_a_line[1].number == 2);
+  CHECK(one_a_line[2].text == "SELECT 3");
+  CHECK(one_a_line[2].number == 4);
 }
 
 TEST_CASE("tables stay, a query is shown, and an INSERT is a job that goes on by itself") {
