@@ -8,6 +8,8 @@
 #include "libgraph/job_graph/native_libraries.hpp"
 #include "libgraph/stream_graph/job_graph_builder.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -101,6 +103,16 @@ status print_words(const sql::text_table& words, const std::string& format,
     rows.emplace_back(row.begin(), row.end());
   if (format == "csv")
     return print(rows_as_csv(words.columns, rows));
+  if (format == "json") {
+    std::string lines;
+    for (const auto& row : words.rows) {
+      nlohmann::ordered_json object;
+      for (std::size_t i = 0; i < row.size(); ++i)
+        object[words.columns[i]] = row[i];
+      lines += object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
+    }
+    return print(lines);
+  }
   if (words.columns != std::vector<std::string>{"result"})
     return print(rows_as_table(words.columns, rows));
   for (const auto& row : words.rows) // a text of several lines

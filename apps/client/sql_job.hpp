@@ -35,7 +35,8 @@ struct sql_job {
 result<sql_job> make_sql_job(const sql::planned_job& planned, sql::translated_job made,
                              std::int32_t parallelism, const graph::connector_registry& connectors);
 
-/// Prints what SHOW, DESCRIBE and EXPLAIN say. @param format  "csv", else a table
+/// Prints what SHOW, DESCRIBE and EXPLAIN say.
+/// @param format  "csv", "json" (an object a line), else a table
 status print_words(const sql::text_table& words, const std::string& format,
                    const collected_rows::printer& print);
 

@@ -1,11 +1,14 @@
 #include "apps/shell/lua_script.hpp"
 
 #include "apps/shell/lua_values.hpp"
+#include "apps/shell/shell_sql.hpp"
+#include "libactors/base/text.hpp"
 
 #include <lua.hpp>
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 namespace headrace::shell {
 namespace {
@@ -19,6 +22,8 @@ struct script_host {
   shell_session& session;
   const lua_options& options;
   std::size_t used_bytes = 0;
+  std::optional<shell_sql> statements{}; ///< once there was one
+  std::string rows{};                    ///< of the last one, an object a line
 };
 
 script_host& host_of(lua_State* lua) {
@@ -93,6 +98,43 @@ int submit(lua_State* lua) {
   }
   const auto job = host.session.submit(what);
   return job ? push_job(lua, *job) : raise(lua, job.error());
+}
+
+/// Runs one statement after the other.
+result<std::optional<job_id>> run_sql(script_host& host, std::string_view text) {
+  if (!host.statements) {
+    const auto take = [&host](std::string_view lines) {
+      host.rows += lines;
+      return status();
+    };
+    const auto tell = [&host](std::string_view lines) {
+      host.options.print(lines);
+      return status();
+    };
+    host.statements.emplace(host.session, host.options.settings,
+                            sql_output{"json", take, tell, false});
+  }
+  std::optional<job_id> job;
+  while (!trim_text(text).empty()) {
+    const auto end = end_of_sql(text);
+    host.rows.clear();
+    HEADRACE_TRY(job, host.statements->run(text.substr(0, end)));
+    text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+  }
+  return job;
+}
+
+int sql(lua_State* lua) {
+  auto& host = host_of(lua);
+  std::size_t size = 0;
+  const char* text = luaL_checklstring(lua, 1, &size);
+  const auto job = run_sql(host, {text, size});
+  if (!job)
+    return raise(lua, job.error());
+  if (*job)
+    return push_job(lua, **job);
+  push_rows(lua, host.rows);
+  return 1;
 }
 
 int wait(lua_State* lua) {
@@ -240,7 +282,7 @@ int open_sandbox(lua_State* lua) {
   static constexpr luaL_Reg functions[] = {
       {"submit", submit}, {"wait", wait},           {"info", info},     {"cancel", cancel},
       {"stop", stop},     {"jobs", jobs},           {"actors", actors}, {"sleep", pause_for},
-      {"print", print},   {"savepoint", savepoint},
+      {"print", print},   {"savepoint", savepoint}, {"sql", sql},
   };
   for (const auto& function : functions)
     lua_register(lua, function.name, function.func);

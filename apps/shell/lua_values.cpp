@@ -3,11 +3,45 @@
 #include "apps/client/job_text.hpp"
 #include "apps/shell/shell_words.hpp"
 #include "libactors/base/clock.hpp"
+#include "libactors/base/text.hpp"
 
 #include <lua.hpp>
+#include <nlohmann/json.hpp>
 
 namespace headrace::shell {
 namespace {
+
+using json = nlohmann::json;
+
+void push_json(lua_State* lua, const json& value) {
+  luaL_checkstack(lua, 4, "value nests too deep");
+  if (value.is_object()) {
+    lua_newtable(lua);
+    for (const auto& [key, each] : value.items()) {
+      lua_pushlstring(lua, key.data(), key.size());
+      push_json(lua, each);
+      lua_rawset(lua, -3);
+    }
+  } else if (value.is_array()) {
+    lua_createtable(lua, static_cast<int>(value.size()), 0);
+    lua_Integer place = 0;
+    for (const auto& each : value) {
+      push_json(lua, each);
+      lua_rawseti(lua, -2, ++place);
+    }
+  } else if (value.is_boolean()) {
+    lua_pushboolean(lua, value.get<bool>() ? 1 : 0);
+  } else if (value.is_number_integer()) {
+    lua_pushinteger(lua, value.get<std::int64_t>());
+  } else if (value.is_number()) {
+    lua_pushnumber(lua, value.get<double>());
+  } else if (value.is_string()) {
+    const auto& text = value.get_ref<const std::string&>();
+    lua_pushlstring(lua, text.data(), text.size());
+  } else {
+    lua_pushnil(lua);
+  }
+}
 
 void set(lua_State* lua, const char* key, std::string_view text) {
   lua_pushlstring(lua, text.data(), text.size());
@@ -103,6 +137,17 @@ status read_field(lua_State* lua, std::string_view key, submission& into) {
 }
 
 } // namespace
+
+void push_rows(lua_State* lua, std::string_view lines) {
+  lua_newtable(lua);
+  lua_Integer place = 0;
+  for (const auto line : split_text(lines, '\n')) {
+    if (line.empty())
+      continue;
+    push_json(lua, json::parse(line, nullptr, false));
+    lua_rawseti(lua, -2, ++place);
+  }
+}
 
 void push_texts(lua_State* lua, const std::vector<std::string>& texts) {
   lua_createtable(lua, static_cast<int>(texts.size()), 0);

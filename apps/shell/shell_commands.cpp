@@ -110,16 +110,22 @@ const std::vector<shell_commands::command>& shell_commands::all() {
 
 shell_commands::shell_commands(shell_session& session, configuration settings, printer print)
     : session_(session), settings_(std::move(settings)), print_(std::move(print)),
-      sql_(session_, settings_, [this](std::string_view lines) {
-        print_(lines);
-        return status();
-      }) {}
+      sql_(session_, settings_, {"table", output(), output()}) {}
+
+client::collected_rows::printer shell_commands::output() {
+  return [this](std::string_view lines) {
+    print_(lines);
+    return status();
+  };
+}
 
 std::int64_t shell_commands::now_ms() const { return system_clock().wall_ms(); }
 
 status shell_commands::run(std::string_view line) {
-  if (is_sql(line))
-    return sql_.run(line);
+  if (is_sql(line)) {
+    HEADRACE_CHECK(sql_.run(line));
+    return {};
+  }
   HEADRACE_TRY(auto given, split_words(line));
   if (given.empty())
     return {};

@@ -45,6 +45,7 @@ private:
   status help(const words& given);
   status quit(const words& given);
 
+  client::collected_rows::printer output();
   result<job_id> job_of(const words& given);
   status await_end(const job_id& job, std::chrono::milliseconds longest, bool tells);
   std::int64_t now_ms() const;

@@ -126,55 +126,64 @@ std::size_t end_of_sql(std::string_view text) {
   return std::string_view::npos;
 }
 
-shell_sql::shell_sql(shell_session& session, configuration settings,
-                     client::collected_rows::printer print)
+shell_sql::shell_sql(shell_session& session, configuration settings, sql_output to)
     : session_(session), sql_(std::move(settings), task::describe_connectors(), &session.files()),
-      print_(std::move(print)) {
+      to_(std::move(to)) {
   cluster::register_all_connectors(connectors_, {});
 }
 
-status shell_sql::run(std::string_view text) {
+result<std::optional<job_id>> shell_sql::run(std::string_view text) {
+  const auto done = [](status how) -> result<std::optional<job_id>> {
+    return how ? result<std::optional<job_id>>(std::nullopt) : std::move(how).error();
+  };
   auto parsed = sql::parse_statement(text);
   if (!parsed.is_sound())
     return wrong(parsed.findings, text);
   if (!parsed.value)
-    return {};
+    return std::optional<job_id>();
   const auto& node = parsed.value->node;
   if (const auto* shown = std::get_if<sql::show>(&node);
       shown != nullptr && shown->kind == sql::show_kind::jobs)
-    return show_jobs(*shown);
+    return done(show_jobs(*shown));
   if (const auto* described = std::get_if<sql::describe>(&node);
       described != nullptr && described->kind == sql::describe_kind::job && described->id)
-    return describe_job(described->id->text);
+    return done(describe_job(described->id->text));
   if (const auto* stopped = std::get_if<sql::stop_job>(&node))
-    return stop_job(*stopped);
+    return done(stop_job(*stopped));
   std::vector<sql::diagnostic> findings;
   const auto outcome = sql_.run(*parsed.value, findings);
   for (const auto& warning : sql_.take_warnings())
-    HEADRACE_CHECK(print_("warning: " + warning + '\n'));
+    HEADRACE_CHECK(to_.tell("warning: " + warning + '\n'));
   if (!outcome || !findings.empty())
     return wrong(findings, text);
   if (const auto* words = std::get_if<sql::text_table>(&*outcome))
-    return client::print_words(*words, "table", print_);
+    return done(client::print_words(*words, to_.format, to_.print));
   if (const auto* planned = std::get_if<sql::planned_job>(&*outcome))
     return run_job(*planned, text);
-  return {};
+  return std::optional<job_id>();
 }
 
-status shell_sql::run_job(const sql::planned_job& planned, std::string_view text) {
+result<std::optional<job_id>> shell_sql::run_job(const sql::planned_job& planned,
+                                                 std::string_view text) {
   std::vector<sql::diagnostic> findings;
   auto made = sql::translate(planned, connectors_, findings);
   if (!made)
     return wrong(findings, text);
   for (const auto& warning : made->warnings)
-    HEADRACE_CHECK(print_("warning: " + warning + '\n'));
+    HEADRACE_CHECK(to_.tell("warning: " + warning + '\n'));
   HEADRACE_TRY(auto job, client::make_sql_job(planned, std::move(*made),
                                               default_parallelism(planned.settings), connectors_));
   HEADRACE_CHECK(cluster::apply_settings(planned.settings, job.shows_rows_at_once(), job.graph));
-  if (job.shown)
-    return show_rows(job);
+  if (job.shown) {
+    if (!job.is_bounded && !to_.takes_endless)
+      return error(errc::bad_usage, "query does not end, so that its rows would never be given: "
+                                    "INSERT them INTO a table, or read tables that end");
+    HEADRACE_CHECK(show_rows(job));
+    return std::optional<job_id>();
+  }
   HEADRACE_TRY(const auto id, session_.submit(job.graph, job.files, {}));
-  return print_("submitted " + to_string(id) + '\n');
+  HEADRACE_CHECK(to_.tell("submitted " + to_string(id) + '\n'));
+  return std::optional(id);
 }
 
 status shell_sql::show_rows(client::sql_job& job) {
@@ -189,32 +198,32 @@ status shell_sql::show_rows(client::sql_job& job) {
       return error(errc::job_failed, "job failed: " + to_string(id), ended->failure);
     return ended->state == scheduler::job_state::finished;
   };
-  HEADRACE_CHECK(client::run_query(job, "table", print_, nullptr, run));
+  HEADRACE_CHECK(client::run_query(job, to_.format, to_.print, nullptr, run));
   return {};
 }
 
 status shell_sql::show_jobs(const sql::show& wanted) {
   HEADRACE_TRY(auto jobs, session_.list_jobs());
   std::erase_if(jobs, [&](const auto& job) { return !sql::is_wanted(wanted, job.name); });
-  return client::print_words(table_of(jobs), "table", print_);
+  return client::print_words(table_of(jobs), to_.format, to_.print);
 }
 
 status shell_sql::describe_job(const std::string& job) {
   HEADRACE_TRY(const auto id, session_.find_job(job));
   HEADRACE_TRY(const auto found, session_.status_of(id));
-  return client::print_words(table_of({found}), "table", print_);
+  return client::print_words(table_of({found}), to_.format, to_.print);
 }
 
 status shell_sql::stop_job(const sql::stop_job& wanted) {
   HEADRACE_TRY(const auto id, session_.find_job(wanted.job.text));
   if (!wanted.with_savepoint) {
     HEADRACE_CHECK(session_.cancel(id));
-    return print_("canceled " + to_string(id) + '\n');
+    return to_.tell("canceled " + to_string(id) + '\n');
   }
   scheduler::savepoint_wish wish;
   wish.stop = wanted.with_drain ? graph::savepoint_stop::drain : graph::savepoint_stop::suspend;
   HEADRACE_TRY(auto path, session_.savepoint(id, wish));
-  return client::print_words({{"savepoint path"}, {{std::move(path)}}}, "table", print_);
+  return client::print_words({{"savepoint path"}, {{std::move(path)}}}, to_.format, to_.print);
 }
 
 } // namespace headrace::shell

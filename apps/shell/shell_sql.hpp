@@ -6,6 +6,7 @@
 #include "libgraph/sql/sql_session.hpp"
 #include "libactors/base/option.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,19 +19,28 @@ bool is_sql(std::string_view command);
 /// not. Pure.
 std::size_t end_of_sql(std::string_view text);
 
+/// Where what statements give goes.
+struct sql_output {
+  std::string format;                    ///< "table", or "json": an object a line
+  client::collected_rows::printer print; ///< rows, and the words of SHOW, DESCRIBE and EXPLAIN
+  client::collected_rows::printer tell;  ///< lines about what is done
+  bool takes_endless = true;             ///< else a query that does not end is refused
+};
+
 /// Runs the statements of SQL that are typed into the shell: one session, whose tables and settings
 /// stay. An INSERT becomes a job of the cluster, which goes on by itself; a SELECT is waited for,
 /// and shown. For the thread that reads the commands.
 class shell_sql {
 public:
   /// `session` lives longer.
-  shell_sql(shell_session& session, configuration settings, client::collected_rows::printer print);
+  shell_sql(shell_session& session, configuration settings, sql_output to);
 
-  /// Runs one statement. @errors bad_usage  with what is wrong with it, and where; job_failed
-  status run(std::string_view statement);
+  /// Runs one statement. @returns the job of an INSERT
+  /// @errors bad_usage  with what is wrong with it, and where; job_failed
+  result<std::optional<job_id>> run(std::string_view statement);
 
 private:
-  status run_job(const sql::planned_job& planned, std::string_view text);
+  result<std::optional<job_id>> run_job(const sql::planned_job& planned, std::string_view text);
   status show_rows(client::sql_job& job);
   status show_jobs(const sql::show& wanted);
   status describe_job(const std::string& job);
@@ -39,7 +49,7 @@ private:
   shell_session& session_;
   sql::sql_session sql_;
   graph::connector_registry connectors_;
-  client::collected_rows::printer print_;
+  sql_output to_;
 };
 
 } // namespace headrace::shell

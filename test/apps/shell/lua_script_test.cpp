@@ -47,6 +47,31 @@ print("arguments", #arguments, arguments[2])
   CHECK(ran.said == "arguments\t2\ttwo\n");
 }
 
+TEST_CASE("statements of SQL give jobs, rows and words") {
+  testing::testing_shell shell;
+
+  const auto ran = run(shell.session(), R"(
+sql([[
+  CREATE TABLE n (v INT, s STRING) WITH ('connector' = 'datagen', 'number-of-rows' = '10',
+    'fields.v.kind' = 'sequence', 'fields.v.start' = '1', 'fields.v.end' = '10');
+  CREATE TABLE nowhere (v BIGINT) WITH ('connector' = 'blackhole');
+]])
+local rows = sql("SELECT SUM(v) AS total, CAST(NULL AS INT) AS nil_one, ARRAY[1, 2] AS a, "
+  .. "1.5E0 AS half, TRUE AS yes, 'x;y' AS s FROM n;")
+assert(#rows == 1 and rows[1].total == 55 and rows[1].nil_one == nil)
+assert(#rows[1].a == 2 and rows[1].a[2] == 2 and rows[1].half == 1.5)
+assert(rows[1].yes == true and rows[1].s == "x;y")
+assert(#sql("SELECT v FROM n WHERE v > 100") == 0)
+assert(sql("SHOW TABLES")[2]["table name"] == "nowhere")
+local job = sql("INSERT INTO nowhere SELECT v FROM n")
+assert(job:wait(60).state == "finished")
+assert(job:info().records == 10)
+)");
+
+  CAPTURE(ran.done.has_value() ? "" : to_string(ran.done.error()));
+  CHECK(ran.done.has_value());
+}
+
 TEST_CASE("what fails is told with script and line") {
   testing::testing_shell shell;
   struct row {
@@ -71,6 +96,9 @@ TEST_CASE("what fails is told with script and line") {
       {"\n\ninfo('00000000000000000000000000000001')", "test.lua:3: no such job"},
       {"wait()", "no job was submitted here"},
       {"sleep(-1)", "not negative"},
+      {"\nsql('SELECT * FROM nope')", "test.lua:2: line 1, column 15: unknown table: nope"},
+      {"sql([[CREATE TABLE e (a INT) WITH ('connector' = 'datagen'); SELECT a FROM e]])",
+       "query does not end"},
   };
   for (const auto& each : rows) {
     CAPTURE(each.text);
