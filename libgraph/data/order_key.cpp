@@ -1,10 +1,12 @@
 #include "libgraph/data/order_key.hpp"
 
 #include "libgraph/data/fixed_width.hpp"
+#include "libgraph/data/order_key_reader.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <string>
 #include <type_traits>
 
 namespace headrace::graph {
@@ -51,6 +53,21 @@ auto ordered_bits(T value) {
     return static_cast<bits_type>(bits ^ top);
 }
 
+/// The value that has these bits.
+template <class T>
+T value_of(typename unsigned_of<sizeof(T)>::type bits) {
+  using bits_type = decltype(bits);
+  constexpr auto top = static_cast<bits_type>(bits_type{1} << (sizeof(T) * 8U - 1U));
+  if constexpr (std::is_floating_point_v<T>)
+    bits = static_cast<bits_type>((bits & top) != 0 ? bits ^ top : ~bits);
+  else if constexpr (!std::is_same_v<T, std::uint8_t>)
+    bits = static_cast<bits_type>(bits ^ top);
+  T out{};
+  std::memcpy(&out, &bits, sizeof(T));
+  return out;
+}
+
+/// And back.
 template <class Bits>
 Bits to_big_endian(Bits bits) {
   static_assert(std::endian::native == std::endian::little);
@@ -149,7 +166,67 @@ void put_column(const record_batch& rows, const column& values, const order_colu
     });
 }
 
+error malformed() { return {errc::malformed_message, "bytes are no key of an order"}; }
+
+/// Takes a text with its end.
+status get_text(byte_view& key, bool is_descending, column_builder& to) {
+  const char flip = is_descending ? '\xFF' : '\0';
+  std::string text;
+  for (std::size_t at = 0; at + 1 < key.size(); ++at) {
+    const auto each = static_cast<char>(key[at] ^ flip);
+    if (each != 0) {
+      text += each;
+      continue;
+    }
+    const auto mark = static_cast<unsigned char>(key[++at] ^ flip);
+    if (mark == 0xFF) {
+      text += '\0';
+      continue;
+    }
+    if (mark != 0)
+      return malformed();
+    key.remove_prefix(at + 1);
+    to.append_string(text);
+    return {};
+  }
+  return malformed();
+}
+
+status get_value(byte_view& key, bool is_descending, column_builder& to) {
+  if (to.type().physical() == physical_type::string)
+    return get_text(key, is_descending, to);
+  bool is_good = false;
+  visit_fixed_width(to.type().physical(), [&]<class T>(std::type_identity<T>) {
+    typename unsigned_of<sizeof(T)>::type bits{};
+    if (key.size() < sizeof(bits))
+      return;
+    std::memcpy(&bits, key.data(), sizeof(bits));
+    key.remove_prefix(sizeof(bits));
+    bits = to_big_endian(bits);
+    to.append(value_of<T>(is_descending ? static_cast<decltype(bits)>(~bits) : bits));
+    is_good = true;
+  });
+  return is_good ? status() : malformed();
+}
+
 } // namespace
+
+status decode_order_key(byte_view key, std::span<const order_column> order,
+                        std::span<column_builder* const> to) {
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (key.empty())
+      return malformed();
+    const char mark = key.front();
+    key.remove_prefix(1);
+    if (mark == 1)
+      HEADRACE_CHECK(get_value(key, order[i].is_descending, *to[i]));
+    else if (mark == (order[i].nulls_first ? 0 : 2))
+      to[i]->append_null();
+    else
+      return malformed();
+  }
+  return key.empty() ? status() : malformed();
+}
 
 void encode_order_keys(const record_batch& rows, std::span<const order_column> order,
                        encoded_keys& out) {

@@ -3,6 +3,7 @@
 #include "test/support/random_batch.hpp"
 #include "test/support/seed.hpp"
 #include "libgraph/data/batch_builder.hpp"
+#include "libgraph/data/order_key_reader.hpp"
 #include "libgraph/kernel/compare.hpp"
 
 #include <doctest/doctest.h>
@@ -32,6 +33,29 @@ int compare_rows(const record_batch& rows, const std::vector<order_column>& orde
       return each.is_descending ? -by_value : by_value;
   }
   return 0;
+}
+
+/// Keys say what they were written of, and what is cut off is no key.
+void check_read(const record_batch& rows, const std::vector<order_column>& order,
+                const encoded_keys& keys) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    batch_builder read(rows.type());
+    std::vector<column_builder*> to;
+    for (std::size_t column = 0; column < order.size(); ++column)
+      to.push_back(&read.column(column));
+    const auto done = decode_order_key(keys[i], order, to);
+    REQUIRE_MESSAGE(done.has_value(), (done ? "" : done.error().message));
+    read.end_row();
+    const auto row = read.finish();
+    for (std::size_t column = 0; column < order.size(); ++column)
+      CHECK(are_equal_keys(rows.at(column), i, row.at(column), 0));
+
+    batch_builder cut(rows.type());
+    to.clear();
+    for (std::size_t column = 0; column < order.size(); ++column)
+      to.push_back(&cut.column(column));
+    CHECK(!decode_order_key(keys[i].substr(0, keys[i].size() - 1), order, to));
+  }
 }
 
 } // namespace
@@ -65,6 +89,7 @@ TEST_CASE("the bytes of random rows are in the order of the rows") {
     for (std::size_t i = 0; i < rows.size(); ++i)
       for (std::size_t k = 0; k < rows.size(); ++k)
         CHECK(sign_of(keys[i].compare(keys[k])) == compare_rows(rows, order, i, k));
+    check_read(rows, order, keys);
   }
 }
 
