@@ -1,5 +1,6 @@
 #include "libtask/operator/join/join_sides.hpp"
 #include "libtask/operator/join/timed_sides.hpp"
+#include "libtask/operator/join/version_rows.hpp"
 #include "libtask/operator/waiting_rows.hpp"
 #include "libtask/operator/window/window_time.hpp"
 #include "libgraph/data/key_codec.hpp"
@@ -23,38 +24,9 @@ constexpr std::size_t keys_a_time = 64;
 /// here.
 constexpr std::size_t pruned_bytes_least = 4096;
 
-/// A row as a state keeps it: its time (8 bytes), its kind (1 byte), then its bytes with their
-/// length before them. -D: from its time on there is none.
-struct kept_row {
-  std::int64_t time_ms = 0;
-  row_kind kind = row_kind::insert;
-  byte_view row;
-};
-
-void put_row(const kept_row& row, byte_string& out) {
-  byte_writer writer(out);
-  writer.put(row.time_ms);
-  writer.put(static_cast<std::uint8_t>(row.kind));
-  writer.put_bytes(row.row);
-}
-
-result<std::vector<kept_row>> read_rows(byte_view from) {
-  std::vector<kept_row> out;
-  byte_reader in(from);
-  while (!in.at_end()) {
-    kept_row each;
-    HEADRACE_TRY(each.time_ms, in.get<std::int64_t>());
-    HEADRACE_TRY(const auto kind, in.get<std::uint8_t>());
-    each.kind = static_cast<row_kind>(kind);
-    HEADRACE_TRY(each.row, in.get_bytes());
-    out.push_back(each);
-  }
-  return out;
-}
-
 /// In the order of time, of one time as they came.
-void sort_by_time(std::vector<kept_row>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const kept_row& one, const kept_row& other) {
+void sort_by_time(std::vector<version_row>& rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const version_row& one, const version_row& other) {
     return one.time_ms < other.time_ms;
   });
 }
@@ -114,7 +86,7 @@ private:
   status store_left(const graph::record_batch& rows) {
     waiting_.pick(rows, static_cast<std::size_t>(spec_.left_time), std::nullopt);
     return waiting_.add(keys_, [&](std::size_t place, std::int64_t time_ms, byte_string& to) {
-      put_row({time_ms, kind_of(rows, rows.row_at(place)), encoded_[place]}, to);
+      put_version_row({time_ms, kind_of(rows, rows.row_at(place)), encoded_[place]}, to);
     });
   }
 
@@ -136,8 +108,8 @@ private:
     HEADRACE_CHECK(versions_->locate(keys_, rows_, 0, state::access::insert, found_));
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       changed_.clear();
-      put_row({millis_at(times, rows_[i]), kind_of(rows, rows_[i]), encoded_[indices[i]]},
-              changed_);
+      put_version_row({millis_at(times, rows_[i]), kind_of(rows, rows_[i]), encoded_[indices[i]]},
+                      changed_);
       const auto before = versions_->get(found_, i).value_or(byte_view()).size();
       HEADRACE_CHECK(versions_->append(found_, i, changed_));
       const auto after = before + changed_.size();
@@ -150,12 +122,12 @@ private:
   /// Drops versions that no left row will ask for: of those before the watermark all but the last.
   status prune(state::located_rows& at, std::size_t index) {
     kept_.assign(versions_->get(at, index).value_or(byte_view()));
-    HEADRACE_TRY(auto versions, read_rows(kept_));
+    HEADRACE_TRY(auto versions, read_version_rows(kept_));
     sort_by_time(versions);
     return keep_needed(versions, watermark_ms_, at, index);
   }
   /// @param until_ms  left rows up to this time have left
-  status keep_needed(const std::vector<kept_row>& versions, std::int64_t until_ms,
+  status keep_needed(const std::vector<version_row>& versions, std::int64_t until_ms,
                      state::located_rows& at, std::size_t index) {
     auto first = std::size_t{0};
     for (std::size_t i = 0; i < versions.size() && versions[i].time_ms <= until_ms; ++i)
@@ -164,7 +136,7 @@ private:
       return {};
     changed_.clear();
     for (auto i = first; i < versions.size(); ++i)
-      put_row(versions[i], changed_);
+      put_version_row(versions[i], changed_);
     return versions_->put(at, index, changed_);
   }
 
@@ -177,12 +149,12 @@ private:
     ends_.clear();
     for (std::uint32_t i = 0; i < waiting_.size(); ++i) {
       byte_string left;
-      HEADRACE_TRY(const auto waiting, read_rows(waiting_.bytes(i)));
+      HEADRACE_TRY(const auto waiting, read_version_rows(waiting_.bytes(i)));
       for (const auto& each : waiting) {
         if (each.time_ms <= watermark_ms_)
           due_.push_back(each);
         else
-          put_row(each, left);
+          put_version_row(each, left);
       }
       ends_.push_back(due_.size());
       waiting_.leave(i, std::move(left));
@@ -209,7 +181,7 @@ private:
         continue;
       }
       bytes_.emplace_back(*stored);
-      HEADRACE_TRY(auto versions, read_rows(bytes_.back()));
+      HEADRACE_TRY(auto versions, read_version_rows(bytes_.back()));
       sort_by_time(versions);
       for (; at < ends_[key]; ++at)
         if (const auto* version = version_at(versions, due_[at].time_ms); version != nullptr)
@@ -221,10 +193,11 @@ private:
     return emit(out);
   }
 
-  static const kept_row* version_at(const std::vector<kept_row>& versions, std::int64_t time_ms) {
+  static const version_row* version_at(const std::vector<version_row>& versions,
+                                       std::int64_t time_ms) {
     const auto behind = std::upper_bound(
         versions.begin(), versions.end(), time_ms,
-        [](std::int64_t wanted, const kept_row& each) { return wanted < each.time_ms; });
+        [](std::int64_t wanted, const version_row& each) { return wanted < each.time_ms; });
     if (behind == versions.begin() || std::prev(behind)->kind == row_kind::delete_)
       return nullptr;
     return &*std::prev(behind);
@@ -282,7 +255,7 @@ private:
   bool is_due_ = false;
   // Of the rows at hand, kept for their memory.
   std::vector<byte_string> bytes_; ///< what versions lie in
-  std::vector<kept_row> due_;
+  std::vector<version_row> due_;
   std::vector<std::size_t> ends_; ///< of each key's rows in `due_`
   state::located_rows found_;
   graph::encoded_keys encoded_;

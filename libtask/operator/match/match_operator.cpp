@@ -1,5 +1,6 @@
 #include "libtask/operator/match/match_operator.hpp"
 
+#include "libtask/operator/match/match_bytes.hpp"
 #include "libtask/operator/match/match_rounds.hpp"
 #include "libtask/operator/waiting_rows.hpp"
 #include "libgraph/data/key_codec.hpp"
@@ -20,22 +21,6 @@ using graph::logical_type;
 
 /// Keys that fire at once.
 constexpr std::size_t keys_a_time = 1024;
-
-/// A row as `waiting` keeps it: its time (8 bytes), then, each with its length before it, what it
-/// is ordered by among rows of that time, and its bytes. None of both: something is due at that
-/// time.
-struct waiting_row {
-  std::int64_t time_ms = 0;
-  byte_view order;
-  byte_view row;
-};
-
-void put_row(const waiting_row& row, byte_string& out) {
-  byte_writer writer(out);
-  writer.put(row.time_ms);
-  writer.put_bytes(row.order);
-  writer.put_bytes(row.row);
-}
 
 /// A number that differs between patterns and rows whose matches are not each other's.
 std::uint64_t digest_of(const graph::match_spec& spec, const logical_type& input) {
@@ -123,7 +108,7 @@ private:
   /// Rows of one key whose turn it is, in their order.
   struct fired_key {
     std::uint32_t key = 0; ///< of `fired_keys_`
-    std::vector<waiting_row> rows;
+    std::vector<waiting_match_row> rows;
   };
 
   bool is_of_rows() const { return spec_.time_column >= 0; }
@@ -134,7 +119,7 @@ private:
     if (late > 0)
       metrics_.late_records.add(late);
     return waiting_.add(keys_, [&](std::size_t place, std::int64_t time_ms, byte_string& to) {
-      put_row({time_ms, order_of(place), encoded_[place]}, to);
+      put_match_row({time_ms, order_of(place), encoded_[place]}, to);
     });
   }
 
@@ -171,9 +156,9 @@ private:
     return {};
   }
 
-  static void sort(std::vector<waiting_row>& rows) {
+  static void sort(std::vector<waiting_match_row>& rows) {
     std::stable_sort(rows.begin(), rows.end(),
-                     [](const waiting_row& one, const waiting_row& other) {
+                     [](const waiting_match_row& one, const waiting_match_row& other) {
                        return one.time_ms != other.time_ms ? one.time_ms < other.time_ms
                                                            : one.order < other.order;
                      });
@@ -204,16 +189,13 @@ private:
   }
 
   /// Rows whose time has come, in their order, and the others.
-  status split(byte_view from, std::vector<waiting_row>& due, byte_string& left,
+  status split(byte_view from, std::vector<waiting_match_row>& due, byte_string& left,
                bool& is_due) const {
     byte_reader in(from);
     while (!in.at_end()) {
-      waiting_row each;
-      HEADRACE_TRY(each.time_ms, in.get<std::int64_t>());
-      HEADRACE_TRY(each.order, in.get_bytes());
-      HEADRACE_TRY(each.row, in.get_bytes());
+      HEADRACE_TRY(const auto each, read_match_row(in));
       if (each.time_ms > limit_ms_) {
-        put_row(each, left);
+        put_match_row(each, left);
         continue;
       }
       is_due = true;
@@ -272,25 +254,18 @@ private:
     return begun_->write_back(found_);
   }
 
-  // A key's state: the digest (8 bytes), the time at which something is due (8 bytes), the number
-  // of rows (varint), each with its time (8 bytes) and its length before it, then the matches.
-
   status load(byte_view from, pattern_matches& to, std::int64_t& deadline_ms) {
-    byte_reader in(from);
-    HEADRACE_TRY(const auto digest, in.get<std::uint64_t>());
-    if (digest != digest_)
+    auto& begun = loaded_;
+    HEADRACE_CHECK(read_begun(from, begun));
+    if (begun.digest != digest_)
       return error(errc::incompatible_state,
                    "matches that have begun are those of another pattern, or of other rows");
-    HEADRACE_TRY(deadline_ms, in.get<std::int64_t>());
-    HEADRACE_TRY(const auto count, in.get_varint());
+    deadline_ms = begun.deadline_ms;
     const auto first = static_cast<std::uint32_t>(all_rows_.size());
-    for (std::uint64_t i = 0; i < count; ++i) {
-      HEADRACE_TRY(const auto time, in.get<std::int64_t>());
-      HEADRACE_TRY(const auto row, in.get_bytes());
-      times_ms_.push_back(time);
-      all_rows_.push_back(row);
-    }
-    return to.load(in, first, static_cast<std::uint32_t>(count));
+    times_ms_.insert(times_ms_.end(), begun.times_ms.begin(), begun.times_ms.end());
+    all_rows_.insert(all_rows_.end(), begun.rows.begin(), begun.rows.end());
+    byte_reader in(begun.matches);
+    return to.load(in, first, static_cast<std::uint32_t>(begun.rows.size()));
   }
 
   status save_begun() {
@@ -334,21 +309,16 @@ private:
     matched_.clear();
     from.save(matched_, kept_rows_);
     changed_.clear();
-    byte_writer out(changed_);
-    out.put(digest_);
-    out.put(deadline_ms);
-    out.put_varint(kept_rows_.size());
-    for (const auto row : kept_rows_) {
-      out.put(times_ms_[row]);
-      out.put_bytes(all_rows_[row]);
-    }
-    out.put_raw(matched_);
+    put_begun_head(digest_, deadline_ms, kept_rows_.size(), changed_);
+    for (const auto row : kept_rows_)
+      put_begun_row(times_ms_[row], all_rows_[row], changed_);
+    changed_ += matched_;
   }
 
   /// Lets a key fire when a match becomes too long, also without rows.
   status note_deadlines() {
     return waiting_.add(fired_keys_, due_rows_, due_times_ms_, [&](std::size_t i, byte_string& to) {
-      put_row({due_times_ms_[i], {}, {}}, to);
+      put_match_row({due_times_ms_[i], {}, {}}, to);
     });
   }
 
@@ -377,6 +347,7 @@ private:
   std::vector<match_rounds::segment> segments_;
   std::vector<std::int64_t> deadlines_ms_; ///< that are noted
   std::vector<byte_string> stored_;
+  begun_matches loaded_; ///< of one of `stored_`
   std::vector<byte_view> all_rows_;
   std::vector<std::int64_t> times_ms_; ///< of all rows
   state::located_rows found_;

@@ -1,6 +1,7 @@
 #include "libtask/operator/over/over_operator.hpp"
 
 #include "libtask/operator/over/over_calls.hpp"
+#include "libtask/operator/over/timed_rows.hpp"
 #include "libtask/operator/waiting_rows.hpp"
 #include "libgraph/data/key_codec.hpp"
 
@@ -17,18 +18,6 @@ namespace {
 /// Keys that fire at once.
 constexpr std::size_t keys_a_time = 64;
 constexpr std::size_t sweep_keys = 256;
-
-/// A row as a state keeps it: its time (8 bytes), then its bytes with their length before them.
-struct kept_row {
-  std::int64_t time_ms = 0;
-  byte_view row;
-};
-
-void put_row(const kept_row& row, byte_string& out) {
-  byte_writer writer(out);
-  writer.put(row.time_ms);
-  writer.put_bytes(row.row);
-}
 
 class over_operator final : public stream_operator {
 public:
@@ -90,7 +79,7 @@ private:
   /// Rows of one key that get their results, in the order of time.
   struct fired_key {
     std::uint32_t key = 0; ///< of `fired_keys_`
-    std::vector<kept_row> rows;
+    std::vector<timed_row> rows;
   };
 
   bool is_of_rows() const { return spec_.time_column >= 0; }
@@ -109,7 +98,7 @@ private:
     if (late > 0)
       metrics_.late_records.add(late);
     return waiting_.add(keys_, [&](std::size_t place, std::int64_t time_ms, byte_string& to) {
-      put_row({time_ms, encoded_[place]}, to);
+      put_timed_row({time_ms, encoded_[place]}, to);
     });
   }
 
@@ -159,17 +148,16 @@ private:
   }
 
   /// Rows that the watermark has passed, in the order of time, and the others.
-  status split(byte_view from, std::vector<kept_row>& due, byte_string& left) const {
+  status split(byte_view from, std::vector<timed_row>& due, byte_string& left) const {
     byte_reader in(from);
     while (!in.at_end()) {
-      HEADRACE_TRY(const auto time, in.get<std::int64_t>());
-      HEADRACE_TRY(const auto row, in.get_bytes());
-      if (time <= watermark_ms_)
-        due.push_back({time, row});
+      HEADRACE_TRY(const auto each, read_timed_row(in));
+      if (each.time_ms <= watermark_ms_)
+        due.push_back(each);
       else
-        put_row({time, row}, left);
+        put_timed_row(each, left);
     }
-    std::stable_sort(due.begin(), due.end(), [](const kept_row& one, const kept_row& other) {
+    std::stable_sort(due.begin(), due.end(), [](const timed_row& one, const timed_row& other) {
       return one.time_ms < other.time_ms;
     });
     return {};
@@ -182,7 +170,7 @@ private:
     std::iota(rows_.begin(), rows_.end(), 0U);
     HEADRACE_CHECK(carried_->locate(fired_keys_, rows_, 0, state::access::insert, found_));
     std::vector<byte_string> before;
-    std::vector<kept_row> all;
+    std::vector<timed_row> all;
     std::vector<over_segment> segments;
     const auto now_ms = expires() ? time_.wall_ms() : 0;
     for (std::size_t i = 0; i < fired_.size(); ++i) {
@@ -198,9 +186,8 @@ private:
         before[i].assign(fixed, '\0');
       byte_reader in(byte_view(before[i]).substr(fixed));
       while (!in.at_end()) {
-        HEADRACE_TRY(const auto time, in.get<std::int64_t>());
-        HEADRACE_TRY(const auto row, in.get_bytes());
-        all.push_back({time, row});
+        HEADRACE_TRY(const auto each, read_timed_row(in));
+        all.push_back(each);
       }
       segment.first_new = all.size();
       for (const auto& each : fired_[i].rows) {
@@ -219,7 +206,7 @@ private:
       calls_.compute(rows, times_ms_, segments[i],
                      reinterpret_cast<std::byte*>(changed_.data()) + header_bytes(), keep_);
       for (const auto row : keep_)
-        put_row(all[row], changed_);
+        put_timed_row(all[row], changed_);
       HEADRACE_CHECK(carried_->put(found_, i, changed_));
     }
     HEADRACE_CHECK(carried_->write_back(found_));
@@ -252,7 +239,7 @@ private:
     return carried_->write_back(found_);
   }
 
-  result<graph::record_batch> decoded(const std::vector<kept_row>& all) {
+  result<graph::record_batch> decoded(const std::vector<timed_row>& all) {
     std::vector<byte_view> views;
     times_ms_.clear();
     for (const auto& each : all) {

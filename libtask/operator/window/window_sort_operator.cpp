@@ -1,5 +1,6 @@
 #include "libtask/operator/window/window_sort_operator.hpp"
 
+#include "libtask/operator/window/sorted_rows.hpp"
 #include "libtask/operator/window/window_time.hpp"
 #include "libgraph/data/batch_builder.hpp"
 #include "libgraph/data/order_key.hpp"
@@ -14,24 +15,12 @@
 namespace headrace::task {
 namespace {
 
-/// A row as it is kept: size of its key (4 bytes), size of the row (4), key, row.
-struct kept_row {
-  byte_view key;
-  byte_view row;
-};
-
-std::uint32_t word_at(const char* from) {
-  std::uint32_t out = 0;
-  std::memcpy(&out, from, sizeof(out));
-  return out;
-}
-
 class window_sort_operator final : public stream_operator {
 public:
   window_sort_operator(const graph::operator_node& node, const operator_context& context,
                        window_time time)
       : spec_(std::get<graph::rank_spec>(node.spec)), window_time_(std::move(time)),
-        schema_(node.input_types.front(), spec_.key_columns),
+        input_type_(node.input_types.front()), schema_(input_type_, spec_.key_columns),
         keys_(schema_, static_cast<std::int32_t>(context.max_parallelism)),
         metrics_(context.metrics), all_columns_(node.input_types.front().child_count()),
         out_(std::make_shared<const graph::logical_type>(node.output_type), context.memory) {
@@ -43,7 +32,7 @@ public:
   status open(const operator_states& states) override {
     state::state_description wanted;
     wanted.name = "window-rows";
-    wanted.value_type = graph::logical_type::bytes();
+    wanted.value_type = state::bytes_of(input_type_.fields());
     wanted.layout = state::value_layout::variable();
     HEADRACE_TRY(rows_, states.keyed->open_table(wanted));
     piece_.emplace(rows_->make_piece());
@@ -63,11 +52,7 @@ public:
     HEADRACE_CHECK(rows_->locate(keys_, places_, spaces_, state::access::insert, found_));
     for (std::size_t i = 0; i < places_.size(); ++i) {
       entry_.clear();
-      byte_writer to(entry_);
-      to.put(static_cast<std::uint32_t>(order_keys_[i].size()));
-      to.put(static_cast<std::uint32_t>(encoded_[i].size()));
-      to.put_raw(order_keys_[i]);
-      to.put_raw(encoded_[i]);
+      put_sorted_row({order_keys_[i], encoded_[i]}, entry_);
       HEADRACE_CHECK(rows_->append(found_, i, entry_));
     }
     return rows_->write_back(found_);
@@ -96,7 +81,7 @@ public:
         return drain_result::more;
       }
       HEADRACE_CHECK(rows_->scan(*firing_, cursor_, 1, *piece_));
-      take_key();
+      HEADRACE_CHECK(take_key());
     }
     HEADRACE_CHECK(give(out, budget));
     return drain_result::more;
@@ -123,27 +108,21 @@ private:
   }
 
   /// Puts the rows of the next key in order.
-  void take_key() {
+  status take_key() {
     sorted_.clear();
     next_ = 0;
     if (piece_->size() == 0)
-      return;
+      return {};
     kept_.assign(piece_->variable[0]); // the piece may go before all rows are given
-    for (std::size_t at = 0; at < kept_.size();) {
-      const auto* head = kept_.data() + at;
-      const std::size_t key = word_at(head);
-      const std::size_t row = word_at(head + sizeof(std::uint32_t));
-      const auto* begin = head + 2 * sizeof(std::uint32_t);
-      sorted_.push_back({{begin, key}, {begin + key, row}});
-      at += 2 * sizeof(std::uint32_t) + key + row;
-    }
+    HEADRACE_TRY(sorted_, read_sorted_rows(kept_));
     std::stable_sort(
         sorted_.begin(), sorted_.end(),
-        [](const kept_row& left, const kept_row& right) { return left.key < right.key; });
+        [](const sorted_row& left, const sorted_row& right) { return left.key < right.key; });
     const auto last = static_cast<std::uint64_t>(spec_.last);
     if (sorted_.size() > last)
       sorted_.resize(last);
     next_ = std::min(sorted_.size(), static_cast<std::size_t>(spec_.first - 1));
+    return {};
   }
 
   status give(operator_output& out, const drain_budget& budget) {
@@ -171,6 +150,7 @@ private:
 
   graph::rank_spec spec_;
   window_time window_time_;
+  graph::logical_type input_type_;
   state::key_schema schema_;
   state::key_batch keys_;
   task_metrics& metrics_;
@@ -181,9 +161,9 @@ private:
   std::optional<state::state_namespace> firing_;
   state::scan_cursor cursor_;
   std::optional<state::scanned_rows> piece_;
-  byte_string kept_;             ///< rows of the key that is given
-  std::vector<kept_row> sorted_; ///< in `kept_`
-  std::size_t next_ = 0;         ///< of them
+  byte_string kept_;               ///< rows of the key that is given
+  std::vector<sorted_row> sorted_; ///< in `kept_`
+  std::size_t next_ = 0;           ///< of them
   // Of the batch at hand, kept from one to the next so that nothing is allocated per row.
   state::located_rows found_;
   std::vector<std::uint32_t> places_;
