@@ -35,7 +35,7 @@ result<std::string> describe(const inspect_options& options) {
     HEADRACE_TRY(auto one, from.describe(id));
     for (const auto& state : one.states) {
       if (state.name == options.state)
-        return entries_as_json(from, id, state, options.rows_max);
+        return entries_as_json(from, one, state, options.rows_max);
     }
     looked_at.push_back(std::move(one));
   }

@@ -3,6 +3,7 @@
 #include "apps/client/text_table.hpp"
 #include "apps/client/value_json.hpp"
 #include "libscheduler/rest/handler/json_text.hpp"
+#include "libtask/operator/stored_states.hpp"
 #include "libstate/operator_state/operator_state_backend.hpp"
 
 #include <nlohmann/json.hpp>
@@ -38,6 +39,41 @@ std::string hooks_as_text(const scheduler::master_hook_states& hooks) {
   for (const auto& [identifier, stored] : hooks)
     rows.push_back({identifier, std::to_string(stored.size())});
   return text_table(rows);
+}
+
+/// What reads the values of a state of an operator of SQL; empty: they are encoded as functions do.
+task::stored_reader reader_of(const processor::operator_summary& of,
+                              const processor::state_summary& state) {
+  std::vector<state::state_description> all;
+  for (const auto& each : of.states)
+    if (each.description)
+      all.push_back(*each.description);
+  return state.kind == "raw" ? task::stored_reader()
+                             : task::find_stored_reader(*state.description, all);
+}
+
+/// An entry of an operator's own state.
+json stored_entry_json(const task::stored_reader& reader, const processor::keyed_piece& piece,
+                       std::size_t row) {
+  const auto& entry = piece.entries[row];
+  json out;
+  out["key"] = row_json(piece.keys, row);
+  const auto read = reader({entry.space, entry.entry_key, entry.value});
+  if (!read || (!read->space && entry.space != 0))
+    out["namespace"] = entry.space;
+  if (!read) {
+    if (!entry.entry_key.empty())
+      out["entry"] = hex_of(entry.entry_key);
+    out["value"] = hex_of(entry.value);
+    out["unreadable"] = read.error().message;
+    return out;
+  }
+  if (read->space)
+    out[read->space->name] = stored_json(read->space->value);
+  if (read->entry_key)
+    out["entry"] = stored_json(*read->entry_key);
+  out["value"] = stored_json(read->value);
+  return out;
 }
 
 json entry_json(const processor::state_summary& state, const processor::keyed_piece& piece,
@@ -173,12 +209,13 @@ std::string savepoint_as_json(const savepoint_summary& of) {
   return line_of(out);
 }
 
-result<std::string> entries_as_json(const processor::savepoint_reader& from, const operator_id& of,
+result<std::string> entries_as_json(const processor::savepoint_reader& from,
+                                    const processor::operator_summary& of,
                                     const processor::state_summary& state, std::size_t rows_max) {
   std::string out;
   std::size_t rows = 0;
   if (!state.description) {
-    HEADRACE_CHECK(from.read_elements(of, state.name, [&](byte_view element) -> result<bool> {
+    HEADRACE_CHECK(from.read_elements(of.id, state.name, [&](byte_view element) -> result<bool> {
       if (rows == rows_max)
         return false;
       out += line_of(element_json(state, element));
@@ -186,10 +223,12 @@ result<std::string> entries_as_json(const processor::savepoint_reader& from, con
     }));
     return out;
   }
+  const auto reader = reader_of(of, state);
   HEADRACE_CHECK(
-      from.read(of, state.name, [&](const processor::keyed_piece& piece) -> result<bool> {
+      from.read(of.id, state.name, [&](const processor::keyed_piece& piece) -> result<bool> {
         for (std::size_t row = 0; row < piece.entries.size() && rows < rows_max; ++row, ++rows)
-          out += line_of(entry_json(state, piece, row));
+          out += line_of(reader ? stored_entry_json(reader, piece, row)
+                                : entry_json(state, piece, row));
         return rows < rows_max;
       }));
   return out;

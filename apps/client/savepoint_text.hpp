@@ -23,9 +23,11 @@ struct savepoint_summary {
 std::string savepoint_as_text(const savepoint_summary& of);
 std::string savepoint_as_json(const savepoint_summary& of);
 
-/// The entries of one state, a JSON object a line, at most so many.
+/// The entries of one state of an operator, a JSON object a line, at most so many. What a value
+/// does not say as its operator writes it is shown in hex, with why.
 /// @errors as savepoint_reader::read
-result<std::string> entries_as_json(const processor::savepoint_reader& from, const operator_id& of,
+result<std::string> entries_as_json(const processor::savepoint_reader& from,
+                                    const processor::operator_summary& of,
                                     const processor::state_summary& state, std::size_t rows_max);
 
 /// Says of a state that none of the operators has which ones there are, and whose keyed state

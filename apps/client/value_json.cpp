@@ -1,7 +1,10 @@
 #include "apps/client/value_json.hpp"
 
+#include "libtask/format/scalar_text.hpp"
+
 #include <algorithm>
 #include <cstring>
+#include <variant>
 
 namespace headrace::client {
 namespace {
@@ -109,21 +112,78 @@ result<json> decode(byte_reader& in, const logical_type& type) {
   }
 }
 
+json column_json(const graph::column& in, std::size_t row);
+
+/// The values of an array, or the pairs of a map.
+json entries_json(const graph::column& in, std::size_t row) {
+  json out = json::array();
+  const auto* offsets = in.values<std::int32_t>();
+  for (auto i = offsets[row]; i < offsets[row + 1]; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (in.type().physical() == physical_type::list)
+      out.push_back(column_json(in.child(0), at));
+    else
+      out.push_back(json::array({column_json(in.child(0), at), column_json(in.child(1), at)}));
+  }
+  return out;
+}
+
+/// Numbers and booleans as they are, all else as one text.
 json column_json(const graph::column& in, std::size_t row) {
   const auto& type = in.type();
   if (in.is_null(row))
     return nullptr;
-  if (type.physical() == physical_type::string)
+  switch (type.root()) {
+  case type_root::date:
+  case type_root::time:
+  case type_root::timestamp:
+  case type_root::timestamp_ltz: {
+    std::string text;
+    task::write_scalar(in, row, task::timestamp_style::iso_8601, text);
+    return text;
+  }
+  default:
+    break;
+  }
+  switch (type.physical()) {
+  case physical_type::none:
+    return nullptr;
+  case physical_type::string:
     return text_json(in.string_at(row), type);
-  if (type.physical() == physical_type::row) {
+  case physical_type::list:
+  case physical_type::map:
+    return entries_json(in, row);
+  case physical_type::row: {
     json out = json::object();
     for (std::size_t i = 0; i < type.fields().size(); ++i)
       out[type.fields()[i].name] = column_json(in.child(i), row);
     return out;
   }
-  if (type.width_bytes() == 0)
-    return "?";
-  return scalar_json(in.values<char>() + row * static_cast<std::size_t>(type.width_bytes()), type);
+  default:
+    return scalar_json(in.values<char>() + row * static_cast<std::size_t>(type.width_bytes()),
+                       type);
+  }
+}
+
+json content_json(std::monostate /*none*/) { return nullptr; }
+json content_json(bool flag) { return flag; }
+json content_json(std::int64_t number) { return number; }
+json content_json(const std::string& text) { return text; }
+json content_json(const task::stored_value::raw& raw) { return hex_of(raw.bytes); }
+json content_json(const task::stored_value::cell& cell) {
+  return column_json(*cell.column, cell.row);
+}
+json content_json(const task::stored_value::list& list) {
+  json out = json::array();
+  for (const auto& each : list)
+    out.push_back(stored_json(each));
+  return out;
+}
+json content_json(const task::stored_value::object& object) {
+  json out = json::object();
+  for (const auto& [name, value] : object)
+    out[name] = stored_json(value);
+  return out;
 }
 
 } // namespace
@@ -165,6 +225,10 @@ json times_json(byte_view encoded) {
   while (in.remaining() >= sizeof(std::int64_t))
     out.push_back(*in.get<std::int64_t>());
   return out;
+}
+
+json stored_json(const task::stored_value& value) {
+  return std::visit([](const auto& content) { return content_json(content); }, value.content);
 }
 
 json row_json(const graph::record_batch& rows, std::size_t row) {

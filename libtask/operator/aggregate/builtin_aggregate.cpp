@@ -284,6 +284,18 @@ graph::logical_type builtin_aggregate::accumulator_type() const {
   return graph::logical_type::row(std::move(fields));
 }
 
+bool builtin_aggregate::is_accumulator(byte_view bytes) const {
+  if (!is_variable_)
+    return bytes.size() >= fixed_part_bytes_;
+  byte_reader in(bytes);
+  if (!in.get_raw(fixed_part_bytes_))
+    return bytes.empty();
+  for (std::uint32_t i = 0; i < string_count_; ++i)
+    if (!in.get_bytes())
+      return false;
+  return in.at_end();
+}
+
 void builtin_aggregate::add_fixed(const graph::record_batch& in,
                                   std::span<const std::uint32_t> rows,
                                   std::span<std::byte* const> accumulators,

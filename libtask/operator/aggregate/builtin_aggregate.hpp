@@ -37,6 +37,9 @@ public:
   graph::logical_type accumulator_type() const override;
   std::size_t fixed_bytes() const override { return is_variable_ ? 0 : fixed_part_bytes_; }
 
+  /// Whether bytes from elsewhere are an accumulator: others must not be given to the calls below.
+  bool is_accumulator(byte_view bytes) const;
+
   void add_fixed(const graph::record_batch& in, std::span<const std::uint32_t> rows,
                  std::span<std::byte* const> accumulators,
                  std::span<const std::uint8_t> fresh) override;

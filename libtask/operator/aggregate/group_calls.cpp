@@ -1,5 +1,6 @@
 #include "libtask/operator/aggregate/group_calls.hpp"
 
+#include "libtask/operator/aggregate/call_text.hpp"
 #include "libgraph/kernel/compare.hpp"
 
 #include <algorithm>
@@ -35,11 +36,10 @@ group_calls::group_calls(std::vector<graph::group_aggregate_call> calls,
 }
 
 std::string group_calls::name_of(std::size_t call) const {
-  auto name = std::to_string(call) + "-" + calls_[call].function;
+  std::vector<std::string> types;
   for (const auto column : calls_[call].arguments)
-    name += "-" + input_.child(static_cast<std::size_t>(column)).nullable().to_sql();
-  name.resize(std::min<std::size_t>(name.size(), 200));
-  return name;
+    types.push_back(input_.child(static_cast<std::size_t>(column)).nullable().to_sql());
+  return call_state_name(call, calls_[call].function, types);
 }
 
 status group_calls::open(state::keyed_backend& backend) {

@@ -14,7 +14,6 @@ namespace {
 using graph::logical_type;
 
 constexpr std::size_t sweep_keys = 256;
-constexpr std::size_t chunk_bytes = std::size_t{16} << 10U;
 constexpr unsigned chunk_shift = 32; ///< of its number in an offset
 /// Keys whose rows are looked at together: they come from memory side by side.
 constexpr std::size_t fetched_keys = 32;
@@ -37,9 +36,9 @@ status join_rows::open(state::keyed_backend& backend) {
   wanted.name = with_.name;
   auto fields = with_.type->fields();
   if (with_.counts_matches)
-    fields.push_back({"$matches", logical_type::integer().not_null(), {}});
+    fields.push_back({matches_field, logical_type::integer().not_null(), {}});
   if (with_.ttl_ms > 0)
-    fields.push_back({"$written", logical_type::bigint().not_null(), {}});
+    fields.push_back({written_field, logical_type::bigint().not_null(), {}});
   wanted.value_type = logical_type::row(std::move(fields)).not_null();
   wanted.layout = state::value_layout::variable();
   HEADRACE_TRY(table_, backend.open_table(wanted));
@@ -139,7 +138,7 @@ bool join_rows::read(byte_view all, std::size_t& offset, joined_entry& out) cons
 }
 
 bool join_rows::is_expired(byte_view all, const joined_entry& entry, std::int64_t now_ms) const {
-  return with_.ttl_ms > 0 && now_ms - load<std::int64_t>(all, entry.at) >= with_.ttl_ms;
+  return with_.ttl_ms > 0 && now_ms - written_ms(all, entry.at) >= with_.ttl_ms;
 }
 
 bool join_rows::next(std::size_t index, std::size_t& offset, joined_entry& out) {
@@ -191,6 +190,10 @@ std::uint32_t join_rows::matches(std::size_t index, std::size_t at) const {
 
 std::uint32_t join_rows::matches(byte_view all, std::size_t at) const {
   return load<std::uint32_t>(all, at + (with_.ttl_ms > 0 ? sizeof(std::int64_t) : 0));
+}
+
+std::int64_t join_rows::written_ms(byte_view all, std::size_t at) {
+  return load<std::int64_t>(all, at);
 }
 
 void join_rows::set_matches(std::size_t index, std::size_t at, std::uint32_t count) {

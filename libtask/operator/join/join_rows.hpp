@@ -45,6 +45,13 @@ public:
     std::int64_t ttl_ms = 0;
     bool has_spaces = false; ///< of the caller's own
   };
+  /// Names beside the rows' columns in the description of the state, where entries have these.
+  static constexpr const char* matches_field = "$matches";
+  static constexpr const char* written_field = "$written";
+  /// Of the first value of a key that may have chunks.
+  static constexpr std::size_t chunk_number_bytes = sizeof(std::uint32_t);
+  static constexpr std::size_t chunk_bytes = std::size_t{16} << 10U;
+
   explicit join_rows(setup with) : with_(std::move(with)) {}
 
   /// @errors incompatible_state  the restored rows have other columns
@@ -91,6 +98,12 @@ public:
     return offset < all.size() && read(all, offset, out);
   }
   std::uint32_t matches(byte_view all, std::size_t at) const;
+  /// When a row was stored, where rows expire.
+  static std::int64_t written_ms(byte_view all, std::size_t at);
+  /// Whether the rows of a key may lie in several values.
+  bool has_chunks() const {
+    return !with_.retracts && !with_.counts_matches && with_.ttl_ms == 0 && !with_.has_spaces;
+  }
   std::optional<state::state_namespace> first_space() const { return table_->first_namespace(); }
   status drop(state::state_namespace space) { return table_->drop_namespace(space); }
 
@@ -105,9 +118,6 @@ private:
     std::size_t index = 0; ///< of `found_`
     bool is_changed = false;
   };
-  bool has_chunks() const {
-    return !with_.retracts && !with_.counts_matches && with_.ttl_ms == 0 && !with_.has_spaces;
-  }
   std::size_t header_bytes() const {
     return (with_.ttl_ms > 0 ? sizeof(std::int64_t) : 0) +
            (with_.counts_matches ? sizeof(std::uint32_t) : 0);

@@ -175,6 +175,39 @@ void pattern_matches::save(byte_string& out, std::vector<std::uint32_t>& rows) {
   save(waiting_, numbers, writer);
 }
 
+namespace {
+
+status read_ends(byte_reader& in, std::size_t nodes, saved_matches::ends& out) {
+  HEADRACE_TRY(const auto count, in.get_varint());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    HEADRACE_CHECK(in.get_varint()); // the state
+    HEADRACE_TRY(const auto node, in.get_varint());
+    if (node > nodes)
+      return corrupt();
+    out.push_back(node);
+  }
+  return {};
+}
+
+} // namespace
+
+result<saved_matches> saved_matches::read(byte_reader& in, std::uint64_t row_count) {
+  saved_matches out;
+  HEADRACE_TRY(const auto count, in.get_varint());
+  for (std::uint64_t i = 0; i < count; ++i) {
+    node each;
+    HEADRACE_TRY(each.row, in.get_varint());
+    HEADRACE_TRY(each.variable, in.get_varint());
+    HEADRACE_TRY(each.parent, in.get_varint());
+    if (each.row >= row_count || each.parent > i)
+      return corrupt();
+    out.nodes.push_back(each);
+  }
+  HEADRACE_CHECK(read_ends(in, out.nodes.size(), out.partials));
+  HEADRACE_CHECK(read_ends(in, out.nodes.size(), out.waiting));
+  return out;
+}
+
 status pattern_matches::load(byte_reader& in, std::uint32_t first_row, std::uint32_t row_count) {
   nodes_.clear();
   HEADRACE_TRY(const auto count, in.get_varint());

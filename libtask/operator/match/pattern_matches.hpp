@@ -28,6 +28,25 @@ struct found_match {
       0; ///< when it was found: that of the row, or when what it waited for ended
 };
 
+/// What `pattern_matches::save` wrote, as it lies: for people who look into a savepoint.
+struct saved_matches {
+  struct node {
+    std::uint64_t row = 0;      ///< of those that `save` gave
+    std::uint64_t variable = 0; ///< in the order of the pattern
+    std::uint64_t parent = 0;   ///< the number of the node before it + 1; 0: it is the first
+  };
+  /// Each the number of its newest node + 1; 0: the one that is about to begin.
+  using ends = std::vector<std::uint64_t>;
+
+  std::vector<node> nodes;
+  ends partials; ///< go on
+  ends waiting;  ///< complete, but not given yet
+
+  /// @param row_count  what `save` gave
+  /// @errors malformed_message, corrupt_snapshot  bytes that `save` did not write
+  static result<saved_matches> read(byte_reader& in, std::uint64_t row_count);
+};
+
 /// The matches of one key: takes its rows in their order, and tells those that are complete. Pure.
 ///
 /// Rows have numbers, rising in their order; what they are is the caller's. A match waits while one

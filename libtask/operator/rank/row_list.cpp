@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace headrace::task {
 namespace {
@@ -50,6 +52,16 @@ private:
   const char* entries_ = nullptr;
 };
 
+const std::string ordered_by = "ordered by ";
+
+/// Takes a word off the end.
+bool take_end(std::string& from, std::string_view word) {
+  if (!from.ends_with(word))
+    return false;
+  from.resize(from.size() - word.size());
+  return true;
+}
+
 } // namespace
 
 std::vector<graph::logical_type::field> parts_of(const graph::logical_type& rows,
@@ -57,7 +69,7 @@ std::vector<graph::logical_type::field> parts_of(const graph::logical_type& rows
   auto out = rows.fields();
   for (const auto& each : spec.order) {
     const auto& by = rows.fields()[static_cast<std::size_t>(each.column)];
-    out.push_back({"ordered by " + by.name + (each.is_descending ? " DESC" : " ASC") +
+    out.push_back({ordered_by + by.name + (each.is_descending ? " DESC" : " ASC") +
                        (each.nulls_first ? " NULLS FIRST" : " NULLS LAST"),
                    by.type,
                    {}});
@@ -66,6 +78,49 @@ std::vector<graph::logical_type::field> parts_of(const graph::logical_type& rows
                  graph::logical_type::bigint(),
                  {}});
   return out;
+}
+
+rank_parts split_parts(const std::vector<graph::logical_type::field>& parts) {
+  rank_parts out;
+  if (parts.empty())
+    return out;
+  auto first = parts.size() - 1; // the last part tells the ranks
+  while (first > 0 && parts[first - 1].name.starts_with(ordered_by))
+    --first;
+  out.columns.assign(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(first));
+  for (auto i = first; i + 1 < parts.size(); ++i) {
+    auto by = parts[i];
+    by.name.erase(0, ordered_by.size());
+    graph::order_column how;
+    how.nulls_first = take_end(by.name, " NULLS FIRST");
+    if (!how.nulls_first)
+      take_end(by.name, " NULLS LAST");
+    how.is_descending = take_end(by.name, " DESC");
+    if (!how.is_descending)
+      take_end(by.name, " ASC");
+    out.ordered.push_back(std::move(by));
+    out.order.push_back(how);
+  }
+  return out;
+}
+
+bool row_list::is_list(byte_view bytes) {
+  if (bytes.size() < header_bytes)
+    return bytes.empty();
+  const row_list list(bytes);
+  const auto room = bytes.size() - header_bytes;
+  if (list.count_ > room / (2 * number_bytes)) // an end, and the size of a key
+    return false;
+  const auto all = room - list.count_ * number_bytes;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < list.count_; ++i) {
+    const auto end = list.end_of(i);
+    if (end < begin + number_bytes || end > all ||
+        number_at(list.first_entry() + begin) > end - begin - number_bytes)
+      return false;
+    begin = end;
+  }
+  return begin == all;
 }
 
 std::int64_t row_list::written_ms() const {

@@ -16,6 +16,14 @@ namespace headrace::task {
 std::vector<graph::logical_type::field> parts_of(const graph::logical_type& rows,
                                                  const graph::rank_spec& spec);
 
+/// The same taken apart.
+struct rank_parts {
+  std::vector<graph::logical_type::field> columns; ///< of the rows
+  std::vector<graph::logical_type::field> ordered; ///< what they are ordered by, by its name …
+  std::vector<graph::order_column> order;          ///< … and how; the number means nothing
+};
+rank_parts split_parts(const std::vector<graph::logical_type::field>& parts);
+
 /// Rows in an order, as the bytes that a state keeps of them: each has a key, whose bytes give the
 /// order, and itself as bytes. Keys may come several times. Read in place; changed by writing the
 /// whole anew. Entries are numbered from 0.
@@ -32,6 +40,9 @@ public:
     if (!bytes.empty())
       count_ = number_at(bytes.data() + sizeof(std::int64_t));
   }
+
+  /// Whether bytes from elsewhere are a list: what is read of others may lie anywhere.
+  static bool is_list(byte_view bytes);
 
   std::size_t size() const { return count_; }
   bool is_empty() const { return count_ == 0; }

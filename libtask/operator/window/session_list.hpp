@@ -20,6 +20,8 @@ public:
       : bytes_(bytes), stride_(bounds_bytes + payload_bytes) {}
 
   std::size_t size() const { return bytes_.size() / stride_; }
+  /// Of one session.
+  std::size_t stride_bytes() const { return stride_; }
   std::int64_t start_ms(std::size_t index) const { return word(index, 0); }
   std::int64_t end_ms(std::size_t index) const { return word(index, sizeof(std::int64_t)); }
   std::byte* payload(std::size_t index) {

@@ -88,10 +88,10 @@ TEST_CASE("operator state of functions is shown with its types, and entry by ent
   CHECK(told[0]["type"] == "BIGINT NOT NULL");
   CHECK(told[0]["entryKeyType"] == "STRING NOT NULL");
   CHECK(told[1]["type"] == "BOOLEAN NOT NULL");
-  const auto rules = entries_as_json(*reader, {3, 3}, summary->states[0], 10);
+  const auto rules = entries_as_json(*reader, *summary, summary->states[0], 10);
   REQUIRE(rules);
   CHECK(*rules == "{\"entry\":\"mill\",\"value\":7}\n");
-  const auto seen = entries_as_json(*reader, {3, 3}, summary->states[1], 10);
+  const auto seen = entries_as_json(*reader, *summary, summary->states[1], 10);
   REQUIRE(seen);
   CHECK(*seen == "{\"element\":true}\n");
 }
