@@ -14,14 +14,20 @@ namespace headrace::state {
 namespace {
 
 constexpr std::string_view end_magic = "HRCHANND";
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
+constexpr std::uint32_t oldest_version = 1; ///< channels have no checksum
 constexpr std::size_t trailer_bytes = 32;
 constexpr std::uint64_t footer_bytes_max = 64ULL << 20U;
 constexpr std::uint8_t batch_kind = 1;
 constexpr std::uint8_t watermark_kind = 2;
 
-std::uint64_t footer_checksum(byte_view footer, std::uint64_t offset) {
-  return checksum_of(footer, offset ^ (std::uint64_t{version} << 56U));
+std::uint64_t footer_checksum(byte_view footer, std::uint64_t offset, std::uint32_t of_version) {
+  return checksum_of(footer, offset ^ (std::uint64_t{of_version} << 56U));
+}
+
+/// Of the blocks of a channel: goes on from that of those before.
+std::uint64_t chain_checksum(byte_view block, std::uint64_t before) {
+  return checksum_of(block.substr(0, snapshot_format::block_header_bytes), before);
 }
 
 /// Cuts elements into blocks.
@@ -45,13 +51,20 @@ public:
       return {};
     encode_block(raw_, stored_);
     raw_.clear();
+    checksum_ = chain_checksum(stored_, checksum_);
     return out_.append(stored_);
+  }
+  /// Ends a channel. @returns the checksum of its blocks
+  result<std::uint64_t> end_channel() {
+    HEADRACE_CHECK(flush());
+    return std::exchange(checksum_, std::uint64_t{0});
   }
 
 private:
   state_output& out_;
   byte_string raw_;
   byte_string stored_;
+  std::uint64_t checksum_ = 0;
 };
 
 /// The edges of some channels, each once.
@@ -110,25 +123,26 @@ result<state_segment> write_channel_state(snapshot_target& target,
     const auto offset = out->position() - segment.offset;
     for (const auto& element : channel.elements)
       HEADRACE_CHECK(blocks.put(element));
-    HEADRACE_CHECK(blocks.flush());
+    HEADRACE_TRY(const auto checksum, blocks.end_channel());
     to.put_varint(edges.index_of(channel));
     to.put(static_cast<std::uint8_t>(channel.place.at_producer ? 1 : 0));
     to.put(channel.place.producer);
     to.put(channel.place.consumer);
     to.put_varint(offset);
     to.put_varint(out->position() - segment.offset - offset);
+    to.put(checksum);
   }
   byte_string footer;
   byte_writer end(footer);
   edges.encode(end);
   end.put_raw(entries);
   const std::uint64_t offset = out->position() - segment.offset;
-  const auto checksum = footer_checksum(footer, offset);
+  segment.checksum = footer_checksum(footer, offset, version);
   const auto size = static_cast<std::uint32_t>(footer.size());
   end.put(offset);
   end.put(size);
   end.put(version);
-  end.put(checksum);
+  end.put(segment.checksum);
   end.put_raw(end_magic);
   HEADRACE_CHECK(out->append(footer));
   segment.size_bytes = out->position() - segment.offset;
@@ -178,22 +192,24 @@ status channel_state_reader::read_footer() {
   HEADRACE_TRY(const auto magic, in.get_raw(end_magic.size()));
   if (magic != end_magic)
     return corrupt("it does not end as such");
-  if (found_version != version)
+  if (found_version < oldest_version || found_version > version)
     return error(errc::unsupported_snapshot_version,
                  "unsupported version of in-flight data: " + std::to_string(found_version) +
-                     " instead of " + std::to_string(version) + ", in " + segment_.path);
+                     " instead of " + std::to_string(oldest_version) + " to " +
+                     std::to_string(version) + ", in " + segment_.path);
   if (size > footer_bytes_max || offset != segment_.size_bytes - trailer_bytes - size)
     return corrupt("impossible place of its footer");
   byte_string footer;
   HEADRACE_CHECK(read_at(offset, size, footer));
-  if (checksum != footer_checksum(footer, offset))
+  if (checksum != footer_checksum(footer, offset, found_version))
     return corrupt("checksum of its footer does not fit");
-  if (auto decoded = decode_footer(footer); !decoded)
+  HEADRACE_CHECK(check_found(segment_, checksum));
+  if (auto decoded = decode_footer(footer, found_version >= 2); !decoded)
     return corrupt(decoded.error().message);
   return {};
 }
 
-status channel_state_reader::decode_footer(byte_view footer) {
+status channel_state_reader::decode_footer(byte_view footer, bool has_checksums) {
   byte_reader in(footer);
   const auto count = [&in]() -> result<std::size_t> {
     HEADRACE_TRY(const auto some, in.get_varint());
@@ -223,6 +239,9 @@ status channel_state_reader::decode_footer(byte_view footer) {
     HEADRACE_TRY(one.place.consumer, in.get<std::int32_t>());
     HEADRACE_TRY(one.offset, in.get_varint());
     HEADRACE_TRY(one.size_bytes, in.get_varint());
+    if (has_checksums) {
+      HEADRACE_TRY(one.checksum, in.get<std::uint64_t>());
+    }
     if (one.place.producer < 0 || one.place.consumer < 0)
       return error(errc::malformed_message, "impossible subtask");
     entries_.push_back(std::move(one));
@@ -236,6 +255,7 @@ result<std::vector<graph::stream_element>> channel_state_reader::read(std::size_
   HEADRACE_CHECK(read_at(from.offset, from.size_bytes, stored));
   std::vector<graph::stream_element> out;
   byte_string raw;
+  std::uint64_t found = 0;
   for (byte_view left = stored; !left.empty();) {
     const auto sizes = decode_block_header(left);
     if (!sizes)
@@ -243,6 +263,7 @@ result<std::vector<graph::stream_element>> channel_state_reader::read(std::size_
     const auto size = snapshot_format::block_header_bytes + sizes->stored_bytes;
     if (const auto decoded = decode_block(left.substr(0, size), raw); !decoded)
       return corrupt(decoded.error().message);
+    found = chain_checksum(left, found);
     left.remove_prefix(std::min(size, left.size()));
     byte_reader in(raw);
     while (!in.at_end()) {
@@ -252,6 +273,8 @@ result<std::vector<graph::stream_element>> channel_state_reader::read(std::size_
       out.push_back(*std::move(element));
     }
   }
+  if (from.checksum && *from.checksum != found)
+    return corrupt("blocks of a channel are not those that were written");
   return out;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace headrace::state {
@@ -38,11 +39,13 @@ struct channel_content {
 ///     blocks     (as of canonical snapshots: compressed, with checksums) of each channel:
 ///     elements,
 ///                u8 kind; a watermark's time, or a batch with its size before it
-///     footer     edges (result, row type); channels (edge, place, offset and size of its blocks)
+///     footer     edges (result, row type); channels (edge, place, offset and size of its blocks,
+///                and since version 2 their checksum, as of the elements of heap_native)
 ///     trailer    u64 footer offset, u32 footer bytes, u32 version, u64 checksum of the footer and
 ///                of these, magic "HRCHANND"
 ///
-/// Offsets count from the beginning of the segment. @errors storage_failed, storage_full
+/// Offsets count from the beginning of the segment, whose checksum is the trailer's. @errors
+/// storage_failed, storage_full
 result<state_segment> write_channel_state(snapshot_target& target,
                                           const std::vector<channel_content>& channels);
 
@@ -65,11 +68,12 @@ private:
     graph::row_type_ptr type;
     std::uint64_t offset = 0;
     std::uint64_t size_bytes = 0;
+    std::optional<std::uint64_t> checksum;
   };
   channel_state_reader(std::unique_ptr<readable_file> file, const state_segment& from)
       : file_(std::move(file)), segment_(from) {}
   status read_footer();
-  status decode_footer(byte_view footer);
+  status decode_footer(byte_view footer, bool has_checksums);
   status read_at(std::uint64_t offset, std::uint64_t size, byte_string& into);
   error corrupt(const std::string& what) const;
 

@@ -13,8 +13,9 @@ namespace {
 
 //     magic "HRMETA01", u32 version, u64 checksum of the body (seeded by version), body
 constexpr std::string_view magic = "HRMETA01";
-//     body of version 1: as now, but operators have no uid
-constexpr std::uint32_t version = 2;
+//     body of version 1: as of version 2, but operators have no uid
+//     body of version 2: as now, but segments have no checksum
+constexpr std::uint32_t version = 3;
 constexpr std::uint32_t oldest_version = 1;
 constexpr std::size_t head_bytes = 20;
 
@@ -67,7 +68,7 @@ result<operator_state> decode_operator(byte_reader& in, handle_decoder& handles,
 result<completed_checkpoint> decode_body(byte_view body, const std::string& directory,
                                          std::uint32_t of_version) {
   byte_reader in(body);
-  handle_decoder handles(in, directory);
+  handle_decoder handles(in, directory, of_version >= 3);
   completed_checkpoint out;
   HEADRACE_TRY(out.job.high, in.get<std::uint64_t>());
   HEADRACE_TRY(out.job.low, in.get<std::uint64_t>());

@@ -25,6 +25,7 @@ void handle_encoder::put(const state_segment& segment) {
   }
   out_.put_varint(segment.offset);
   out_.put_varint(segment.size_bytes);
+  out_.put_varint(segment.checksum);
 }
 
 void handle_encoder::put(const keyed_state_handle& handle) {
@@ -96,6 +97,9 @@ result<state_segment> handle_decoder::get_segment() {
   }
   HEADRACE_TRY(out.offset, in_->get_varint());
   HEADRACE_TRY(out.size_bytes, in_->get_varint());
+  if (has_checksums_) {
+    HEADRACE_TRY(out.checksum, in_->get_varint());
+  }
   return out;
 }
 

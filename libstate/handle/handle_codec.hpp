@@ -28,7 +28,9 @@ private:
 /// Reads what handle_encoder wrote. @errors malformed_message
 class handle_decoder {
 public:
-  handle_decoder(byte_reader& in, std::string base) : in_(&in), base_(std::move(base)) {}
+  /// @param has_checksums  false: it was written when segments had none
+  handle_decoder(byte_reader& in, std::string base, bool has_checksums = true)
+      : in_(&in), base_(std::move(base)), has_checksums_(has_checksums) {}
   /// A number of things of which each takes at least a byte.
   result<std::size_t> get_count();
   result<operator_subtask_state> get_subtask_state();
@@ -44,6 +46,7 @@ private:
 
   byte_reader* in_;
   std::string base_;
+  bool has_checksums_;
 };
 
 } // namespace headrace::state

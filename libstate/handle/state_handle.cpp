@@ -25,6 +25,14 @@ std::uint64_t size_of(const std::vector<operator_state_handle>& handles) {
 
 } // namespace
 
+status check_found(const state_segment& segment, std::uint64_t checksum) {
+  if (segment.checksum == 0 || segment.checksum == checksum)
+    return {};
+  return error(errc::corrupt_snapshot,
+               "corrupt snapshot: file is not the one that the manifest was written with, in " +
+                   segment.path);
+}
+
 bool operator_subtask_state::is_empty() const {
   return keyed.empty() && managed.empty() && raw_keyed.empty() && raw_operator.empty() &&
          channels.empty();

@@ -3,6 +3,7 @@
 #include "libstate/key/key_group_range.hpp"
 #include "libactors/base/bytes.hpp"
 #include "libactors/base/ids.hpp"
+#include "libactors/base/result.hpp"
 
 #include <cstdint>
 #include <map>
@@ -16,8 +17,16 @@ struct state_segment {
   std::string path;
   std::uint64_t offset = 0;
   std::uint64_t size_bytes = 0;
+  /// Of what says of all else in it what that is (each form has such a part): files of several
+  /// snapshots have the same name, and are told apart by it. 0: what lies there is checked
+  /// otherwise, or was stored before segments had one.
+  std::uint64_t checksum = 0;
   friend bool operator==(const state_segment&, const state_segment&) = default;
 };
+
+/// Checks that what was found in its place is what the segment was made of; called before anything
+/// of it is used. @errors corrupt_snapshot  names the file
+status check_found(const state_segment& segment, std::uint64_t checksum);
 
 /// A file that several checkpoints may share; it goes when the last of them goes.
 struct shared_file {

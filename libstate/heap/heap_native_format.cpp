@@ -112,12 +112,13 @@ result<state_segment> write_heap_native(const heap_native& snapshot, byte_view b
   byte_writer to(stored);
   to.put(version);
   to.put(std::uint64_t{body.size()});
-  to.put(checksum_of(body, version));
+  const auto checksum = checksum_of(body, version);
+  to.put(checksum);
   to.put_raw(body);
   const auto start = out.position();
   HEADRACE_CHECK(out.append(stored));
   HEADRACE_CHECK(out.append(behind));
-  return state_segment{out.path(), start, out.position() - start};
+  return state_segment{out.path(), start, out.position() - start, checksum};
 }
 
 result<heap_native> read_heap_native(file_system& files, const keyed_state_handle& handle) {
@@ -135,6 +136,7 @@ result<heap_native> read_heap_native(file_system& files, const keyed_state_handl
     return error(errc::unsupported_snapshot_version,
                  "unsupported snapshot version: " + std::to_string(found_version) + " instead of " +
                      std::to_string(version) + ", in " + segment.path);
+  HEADRACE_CHECK(check_found(segment, checksum));
   if (size > body_bytes_max)
     return corrupt("impossible size", segment);
   byte_string body;

@@ -17,6 +17,8 @@ namespace headrace::state {
 ///
 ///     magic "HRHEAP01", u32 version, u64 bytes of the body, u64 checksum of the body, body
 ///
+/// The body's checksum is that of the segment.
+///
 /// An element is blocks (see snapshot_format); its checksum is XXH3 of each block's head, seeded by
 /// that of the one before. The raw bytes of a block are sections, each of one directory: varint id,
 /// varint bytes; then pieces:

@@ -92,11 +92,12 @@ result<state_segment> write_native(const native_snapshot& snapshot, state_output
   byte_writer to(stored);
   to.put(version);
   to.put(std::uint64_t{body.size()});
-  to.put(checksum_of(body, version));
+  const auto checksum = checksum_of(body, version);
+  to.put(checksum);
   to.put_raw(body);
   const auto start = out.position();
   HEADRACE_CHECK(out.append(stored));
-  return state_segment{out.path(), start, out.position() - start};
+  return state_segment{out.path(), start, out.position() - start, checksum};
 }
 
 result<native_snapshot> read_native(file_system& files, const keyed_state_handle& handle) {
@@ -112,6 +113,7 @@ result<native_snapshot> read_native(file_system& files, const keyed_state_handle
     return error(errc::unsupported_snapshot_version,
                  "unsupported snapshot version: " + std::to_string(found_version) + " instead of " +
                      std::to_string(version) + ", in " + handle.segment.path);
+  HEADRACE_CHECK(check_found(handle.segment, checksum));
   const auto body = byte_view(stored).substr(head_bytes);
   if (size != body.size() || checksum != checksum_of(body, version))
     return corrupt("checksum does not fit", handle.segment);

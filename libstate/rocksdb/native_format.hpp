@@ -15,6 +15,8 @@ namespace headrace::state {
 /// lists.
 ///
 ///     magic "HRROCKS1", u32 version, u64 bytes of the body, u64 checksum of the body, body
+///
+/// The body's checksum is that of the segment.
 struct native_snapshot {
   static constexpr std::string_view format = "rocksdb"; ///< of the handle
 

@@ -44,7 +44,7 @@ void encode_block(byte_view raw, byte_string& stored) {
       block_checksum(byte_view(stored).substr(snapshot_format::block_header_bytes), sizes);
   std::memcpy(stored.data(), &sizes.stored_bytes, 4);
   std::memcpy(stored.data() + 4, &sizes.raw_bytes, 4);
-  std::memcpy(stored.data() + 8, &checksum, 8);
+  std::memcpy(stored.data() + snapshot_format::block_checksum_at, &checksum, 8);
 }
 
 result<block_sizes> decode_block_header(byte_view header) {
@@ -61,15 +61,19 @@ result<block_sizes> decode_block_header(byte_view header) {
   return sizes;
 }
 
+std::uint64_t stored_checksum(byte_view block) {
+  std::uint64_t out = 0;
+  std::memcpy(&out, block.data() + snapshot_format::block_checksum_at, sizeof(out));
+  return out;
+}
+
 status decode_block(byte_view block, byte_string& raw) {
   thread_local const std::unique_ptr<ZSTD_DCtx, context_deleter> context(ZSTD_createDCtx());
   HEADRACE_TRY(const auto sizes, decode_block_header(block));
   const auto stored = block.substr(snapshot_format::block_header_bytes);
   if (stored.size() != sizes.stored_bytes)
     return error(errc::malformed_message, "block cut off");
-  std::uint64_t checksum = 0;
-  std::memcpy(&checksum, block.data() + 8, 8);
-  if (checksum != block_checksum(stored, sizes))
+  if (stored_checksum(block) != block_checksum(stored, sizes))
     return error(errc::malformed_message, "checksum does not fit");
   raw.resize(sizes.raw_bytes);
   const auto got =

@@ -19,6 +19,8 @@ struct block_sizes {
 };
 /// Reads and checks the sizes in a block's header. @errors malformed_message
 result<block_sizes> decode_block_header(byte_view header);
+/// The checksum in the header of a whole block.
+std::uint64_t stored_checksum(byte_view block);
 /// Verifies a whole block and replaces `raw` by its content. @errors malformed_message
 status decode_block(byte_view block, byte_string& raw);
 

@@ -18,7 +18,8 @@ namespace headrace::state {
 ///     header     key type, max parallelism, key groups, states (name, kind, types, layout, ttl)
 ///     blocks     each: u32 stored bytes, u32 raw bytes, u64 checksum of the stored bytes and both
 ///                sizes; then zstd of the raw bytes
-///     footer     blocks (offset, raw bytes), and per key group its first byte (block, offset)
+///     footer     blocks (offset, raw bytes, and since version 2 their checksum), and per key group
+///                its first byte (block, offset)
 ///     trailer    u64 footer offset, u32 footer bytes, u32 version, u64 checksum of the footer and
 ///                of these, magic "HRKEYEND"
 ///
@@ -27,13 +28,15 @@ namespace headrace::state {
 /// else varint length, bytes), map key (varint length, bytes; maps only), stamp (8 bytes; with ttl
 /// only), value (fixed bytes; or varint length, bytes). A chunk never spans blocks or key groups.
 /// Offsets count from the preamble, so that the snapshot may lie anywhere in a file. Checksums are
-/// XXH3.
+/// XXH3. That of the segment is of the trailer, seeded by the preamble's.
 namespace snapshot_format {
 inline constexpr std::string_view magic = "HRKEYED1";
 inline constexpr std::string_view end_magic = "HRKEYEND";
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t oldest_version = 1;
 inline constexpr std::size_t preamble_bytes = 24;
 inline constexpr std::size_t block_header_bytes = 16;
+inline constexpr std::size_t block_checksum_at = 8; ///< in its header
 inline constexpr std::size_t trailer_bytes = 32;
 inline constexpr std::size_t block_bytes = 256U * 1024U;       ///< raw; a block ends beyond it
 inline constexpr std::size_t chunk_bytes = 32U * 1024U;        ///< raw; a chunk ends beyond it

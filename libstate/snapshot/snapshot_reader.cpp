@@ -68,17 +68,19 @@ status snapshot_reader::load_header() {
   HEADRACE_CHECK(read_exactly(0, snapshot_format::preamble_bytes, preamble));
   if (byte_view(preamble).substr(0, snapshot_format::magic.size()) != snapshot_format::magic)
     return corrupt("it does not begin as one");
-  const auto version = load<std::uint32_t>(preamble, 8);
-  if (version != snapshot_format::version)
+  version_ = load<std::uint32_t>(preamble, 8);
+  if (version_ < snapshot_format::oldest_version || version_ > snapshot_format::version)
     return error(errc::unsupported_snapshot_version,
-                 "unsupported snapshot version: " + std::to_string(version) + " instead of " +
+                 "unsupported snapshot version: " + std::to_string(version_) + " instead of " +
+                     std::to_string(snapshot_format::oldest_version) + " to " +
                      std::to_string(snapshot_format::version) + ", in " + segment_.path);
   const auto size = load<std::uint32_t>(preamble, 12);
   if (size > snapshot_format::header_bytes_max)
     return corrupt("impossible size of the header, " + std::to_string(size));
   byte_string body;
   HEADRACE_CHECK(read_exactly(snapshot_format::preamble_bytes, size, body));
-  if (load<std::uint64_t>(preamble, 16) != checksum_of(body, version))
+  header_checksum_ = load<std::uint64_t>(preamble, 16);
+  if (header_checksum_ != checksum_of(body, version_))
     return corrupt("checksum of the header does not fit");
   auto header = decode_snapshot_header(body);
   if (!header)
@@ -106,6 +108,7 @@ status snapshot_reader::load_footer() {
   if (load<std::uint64_t>(trailer, 16) !=
       checksum_of(footer, checksum_of(byte_view(trailer).substr(0, 16))))
     return corrupt("checksum of the footer does not fit");
+  HEADRACE_CHECK(check_found(segment_, checksum_of(trailer, header_checksum_)));
   auto decoded = decode_footer(footer, offset);
   if (!decoded)
     return corrupt("footer, " + decoded.error().message);
@@ -124,12 +127,16 @@ status snapshot_reader::decode_footer(byte_view footer, std::uint64_t footer_off
   for (std::uint64_t i = 0; i < block_count; ++i) {
     HEADRACE_TRY(const auto further, in.get_varint());
     HEADRACE_TRY(const auto raw_bytes, in.get_varint());
+    std::uint64_t checksum = 0;
+    if (version_ >= 2) {
+      HEADRACE_TRY(checksum, in.get<std::uint64_t>());
+    }
     if (further > footer_offset - offset || raw_bytes > snapshot_format::raw_bytes_max)
       return impossible("place of a block");
     offset += further;
     if (!blocks_.empty())
       blocks_.back().end = offset;
-    blocks_.push_back({offset, footer_offset, raw_bytes});
+    blocks_.push_back({offset, footer_offset, raw_bytes, checksum});
   }
   HEADRACE_TRY(const auto group_count, in.get_varint());
   if (group_count != static_cast<std::uint64_t>(header_.groups.size()))
@@ -157,9 +164,10 @@ status snapshot_reader::load_block(std::uint64_t number) {
   const auto& one = blocks_[number];
   HEADRACE_CHECK(read_exactly(one.offset, static_cast<std::size_t>(one.end - one.offset), stored_));
   const auto decoded = decode_block(stored_, raw_);
-  if (!decoded || raw_.size() != one.raw_bytes)
-    return corrupt((decoded ? "size does not fit" : decoded.error().message) + ", block " +
-                   std::to_string(number) + " at offset " +
+  const bool is_own = version_ < 2 || (decoded && stored_checksum(stored_) == one.checksum);
+  if (!decoded || !is_own || raw_.size() != one.raw_bytes)
+    return corrupt((decoded ? "it is not the one that was written" : decoded.error().message) +
+                   ", block " + std::to_string(number) + " at offset " +
                    std::to_string(segment_.offset + one.offset));
   loaded_ = number;
   return {};

@@ -43,6 +43,7 @@ private:
     std::uint64_t offset;
     std::uint64_t end;
     std::uint64_t raw_bytes;
+    std::uint64_t checksum; ///< 0: the footer's version has none
   };
   struct place {
     std::uint64_t block;
@@ -62,6 +63,8 @@ private:
 
   std::unique_ptr<readable_file> file_;
   state_segment segment_;
+  std::uint32_t version_ = 0;
+  std::uint64_t header_checksum_ = 0;
   snapshot_header header_;
   std::vector<bool> keys_are_fixed_; ///< by state
   std::vector<block> blocks_;

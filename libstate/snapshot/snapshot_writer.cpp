@@ -30,7 +30,8 @@ status snapshot_writer::write_header() {
   byte_writer front(preamble);
   front.put(snapshot_format::version);
   front.put(static_cast<std::uint32_t>(body.size()));
-  front.put(checksum_of(body, snapshot_format::version));
+  header_checksum_ = checksum_of(body, snapshot_format::version);
+  front.put(header_checksum_);
   HEADRACE_CHECK(out_->append(preamble));
   has_header_ = true;
   return out_->append(body);
@@ -91,8 +92,9 @@ status snapshot_writer::end_chunk() {
 status snapshot_writer::end_block() {
   if (raw_.empty())
     return {};
-  blocks_.push_back({out_->position() - start_, static_cast<std::uint32_t>(raw_.size())});
   encode_block(raw_, stored_);
+  blocks_.push_back({out_->position() - start_, static_cast<std::uint32_t>(raw_.size()),
+                     stored_checksum(stored_)});
   raw_.clear();
   return out_->append(stored_);
 }
@@ -104,11 +106,11 @@ result<state_segment> snapshot_writer::finish() {
   for (; next_group_ < header_.groups.end; ++next_group_)
     groups_.push_back({blocks_.size(), raw_.size()});
   HEADRACE_CHECK(end_block());
-  HEADRACE_CHECK(write_footer());
-  return state_segment{out_->path(), start_, out_->position() - start_};
+  HEADRACE_TRY(const auto checksum, write_footer());
+  return state_segment{out_->path(), start_, out_->position() - start_, checksum};
 }
 
-status snapshot_writer::write_footer() {
+result<std::uint64_t> snapshot_writer::write_footer() {
   const std::uint64_t offset = out_->position() - start_;
   byte_string footer;
   byte_writer to(footer);
@@ -117,6 +119,7 @@ status snapshot_writer::write_footer() {
   for (const auto& one : blocks_) {
     to.put_varint(one.offset - before);
     to.put_varint(one.raw_bytes);
+    to.put(one.checksum);
     before = one.offset;
   }
   to.put_varint(groups_.size());
@@ -133,7 +136,8 @@ status snapshot_writer::write_footer() {
   end.put(checksum_of(footer, checksum_of(trailer)));
   end.put_raw(snapshot_format::end_magic);
   HEADRACE_CHECK(out_->append(footer));
-  return out_->append(trailer);
+  HEADRACE_CHECK(out_->append(trailer));
+  return checksum_of(trailer, header_checksum_);
 }
 
 } // namespace headrace::state

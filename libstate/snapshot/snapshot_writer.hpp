@@ -27,6 +27,7 @@ private:
   struct block {
     std::uint64_t offset;
     std::uint32_t raw_bytes;
+    std::uint64_t checksum;
   };
   struct place {
     std::uint64_t block;
@@ -36,11 +37,13 @@ private:
   status write_header();
   status end_chunk();
   status end_block();
-  status write_footer();
+  /// @returns the segment's checksum
+  result<std::uint64_t> write_footer();
 
   state_output* out_;
   snapshot_header header_;
   bool has_header_ = false;
+  std::uint64_t header_checksum_ = 0;
   std::vector<bool> keys_are_fixed_; ///< by state
   std::uint64_t start_;
   std::vector<block> blocks_;

@@ -90,9 +90,10 @@ byte_string file_of(byte_view content, bool keys_are_fixed) {
   const std::uint64_t footer_offset = file.size();
   byte_string footer;
   byte_writer footer_out(footer);
-  for (const std::uint64_t value :
-       {std::uint64_t{1}, block_offset, std::uint64_t{content.size()}, std::uint64_t{2},
-        std::uint64_t{0}, std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0}})
+  for (const std::uint64_t value : {std::uint64_t{1}, block_offset, std::uint64_t{content.size()}})
+    footer_out.put_varint(value);
+  footer_out.put(stored_checksum(block));
+  for (const std::uint64_t value : {2, 0, 0, 1, 0})
     footer_out.put_varint(value);
   byte_string trailer;
   byte_writer trailer_out(trailer);

@@ -118,4 +118,22 @@ TEST_CASE("any changed or missing byte is noticed, with the file named") {
     REQUIRE_FALSE(read_all());
   }
 }
+
+TEST_CASE("in-flight data of another checkpoint is not taken for that of this one") {
+  headrace::testing::testing_file_system files;
+  headrace::testing::testing_file_system others;
+  const auto segment = write(files, {{taken_in, number_type(), {numbers({1, 2, 3})}}});
+  const auto other = write(others, {{taken_in, number_type(), {numbers({4, 5, 6})}}});
+  REQUIRE(other.path == segment.path);
+  REQUIRE(other.size_bytes == segment.size_bytes);
+  files.put(segment.path, others.at(other.path));
+
+  const auto opened = channel_state_reader::open(files, segment);
+
+  REQUIRE_FALSE(opened);
+  CHECK(opened.error().code == errc::corrupt_snapshot);
+  CHECK(opened.error().message ==
+        "corrupt snapshot: file is not the one that the manifest was written with, in " +
+            segment.path);
+}
 } // TEST_SUITE("state/channel/channel_state")

@@ -170,7 +170,7 @@ TEST_CASE_FIXTURE(snapshot_fixture, "another version is refused in words that sa
   const auto rows = read_all(segment);
   REQUIRE(!rows.has_value());
   CHECK(rows.error().code == errc::unsupported_snapshot_version);
-  CHECK(rows.error().message == "unsupported snapshot version: 7 instead of 1, in s");
+  CHECK(rows.error().message == "unsupported snapshot version: 7 instead of 1 to 2, in s");
 }
 
 TEST_CASE_FIXTURE(snapshot_fixture, "an error of the visitor ends the reading") {
