@@ -49,7 +49,8 @@ struct Heartbeat {
 }
 
 # One side of a registration leaves in order. Resource manager -> task executor, with the task
-# executor's own id in from: another instance has registered under it, for good.
+# executor's own id in from: another instance has registered under it, for good. That of a job
+# master whose job is over goes on to all task executors.
 struct Disconnect {
   from @0 :Ids.Id128;
   job @1 :Ids.Id128;

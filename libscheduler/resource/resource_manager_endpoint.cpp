@@ -181,10 +181,19 @@ void resource_manager_endpoint::hear_disconnect(const message<schema::Disconnect
   const std::string cause = view->getCause().cStr();
   const auto executor = read_id<task_executor_id>(view->getFrom());
   const auto job = read_id<job_id>(view->getFrom());
-  if (const auto known = jobs_.find(job); known != jobs_.end() && known->second.master == from)
+  if (const auto known = jobs_.find(job); known != jobs_.end() && known->second.master == from) {
+    if (!view->getJobGoesOn())
+      tell_over(farewell);
     lose_job(job, cause);
-  else if (is_registered(executor, from))
+  } else if (is_registered(executor, from))
     lose_executor(executor, cause, true);
+}
+
+/// A task executor that was away for a while may have local copies of the job's state, and the job
+/// master knows nothing of it.
+void resource_manager_endpoint::tell_over(const message<schema::Disconnect>& farewell) {
+  for (const auto& [id, entry] : executors_)
+    tell(entry.location, farewell);
 }
 
 void resource_manager_endpoint::answer_executors(actors::reply_to<schema::TaskExecutorList> back) {

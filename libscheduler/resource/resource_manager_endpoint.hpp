@@ -52,6 +52,7 @@ private:
   void hear_slot(const message<schema::SlotAvailable>& available, const actors::address& from);
   void hear_heartbeat(const message<schema::Heartbeat>& beat, const actors::address& from);
   void hear_disconnect(const message<schema::Disconnect>& farewell, const actors::address& from);
+  void tell_over(const message<schema::Disconnect>& farewell);
   /// Whether `from` is the registered instance. One that was replaced is told so.
   bool is_registered(const task_executor_id& id, const actors::address& from);
   void tell_replaced(const task_executor_id& id, const actors::address& older,

@@ -14,7 +14,9 @@ task_executor_endpoint::task_executor_endpoint(task_executor_settings settings,
     : settings_(std::move(settings)), around_(around),
       segments_(std::make_shared<headrace::state::snapshot_segments>(around_.files,
                                                                      settings_.segment_bytes)),
-      slots_(settings_.slots), registration_retry_(settings_.registration_retry_least) {
+      slots_(settings_.slots),
+      unused_copies_(std::chrono::microseconds(settings_.local_state_patience).count()),
+      registration_retry_(settings_.registration_retry_least) {
   answer_messages();
 }
 
@@ -110,7 +112,8 @@ void task_executor_endpoint::on_start() {
   unregistered_since_us_ = now_us();
   find_manager();
   after(settings_.heartbeat_interval, [this] { beat(); });
-  after(settings_.local_state_patience, [this] { drop_unused_local_state(); });
+  if (!settings_.local_state_directory.empty())
+    look_for_unused_copies();
   take_links();
 }
 

@@ -3,6 +3,7 @@
 #include "libtask/executor/data_connection_endpoint.hpp"
 #include "libtask/executor/data_network.hpp"
 #include "libtask/executor/slot_table.hpp"
+#include "libtask/executor/unused_copies.hpp"
 #include "libtask/network/exchange_directory.hpp"
 #include "libtask/task/memory_arbiter.hpp"
 #include "libtask/task/subtask.hpp"
@@ -57,7 +58,8 @@ struct task_executor_settings {
   std::chrono::milliseconds registration_timeout{300'000};
   /// A task that does not end so long after it was canceled ends the process; 0: never.
   std::chrono::milliseconds cancellation_timeout{180'000};
-  /// A job that has left without a word may come back to its local copies for so long.
+  /// Local copies of a job that is not here go after so long, when nobody has said that it is over:
+  /// it may come back to them. A job without slots fails, and starts again, in 300 s.
   std::chrono::milliseconds local_state_patience{600'000};
   std::uint64_t artifact_bytes_max = std::uint64_t{2} << 30U;
   wire_options wire; ///< how batches go to other processes
@@ -142,8 +144,9 @@ private:
   std::string state_directory() const {
     return settings_.state_directory + "/" + to_string(settings_.id);
   }
-  /// The same of jobs that were here, and have not come back for long.
-  void drop_unused_local_state();
+  /// The same, from time to time, of jobs that do not come any more.
+  void look_for_unused_copies();
+  void drop_unused_copies(const std::vector<file_info>& found);
 
   // --- tasks (task_executor_tasks.cpp)
   void submit(const message<schema::SubmitTask>& request,
@@ -209,6 +212,7 @@ private:
   slot_table slots_;
   std::map<allocation_id, std::shared_ptr<slot_memory>> memory_;
   std::map<job_id, std::unique_ptr<job_entry>> jobs_;
+  unused_copies unused_copies_;
   std::unordered_map<execution_attempt_id, std::unique_ptr<task_entry>> tasks_;
   std::unordered_map<job_id, std::map<execution_attempt_id, task_entry*>> tasks_of_job_;
   std::unordered_map<std::string, execution_attempt_id> attempt_by_child_;

@@ -8,6 +8,12 @@
 
 namespace headrace::task {
 
+namespace {
+
+constexpr int looks_a_patience = 10; ///< for unused copies
+
+} // namespace
+
 void task_executor_endpoint::write_slots(schema::SlotReport::Builder out) const {
   auto slots = out.initSlots(static_cast<unsigned>(slots_.all().size()));
   for (const auto& slot : slots_.all()) {
@@ -109,6 +115,7 @@ void task_executor_endpoint::lose_manager(const std::string& cause, bool is_end)
   else
     log().warn("resource manager lost", {{"cause", cause}});
   unregistered_since_us_ = now_us();
+  unused_copies_.on_manager_lost();
   find_manager();
 }
 
@@ -202,6 +209,7 @@ void task_executor_endpoint::allocate_slot(const message<schema::AllocateSlot>& 
   if (!memory_.contains(allocation))
     memory_[allocation] = std::make_shared<slot_memory>(
         settings_.memory_bytes / static_cast<std::uint64_t>(std::max(settings_.slots, 1)));
+  unused_copies_.on_came(job);
   auto& entry = jobs_[job];
   if (entry == nullptr || entry->master != master || entry->token != token) {
     auto code = entry == nullptr ? nullptr : entry->code;
@@ -371,11 +379,8 @@ void task_executor_endpoint::lose_job(job_id job, const std::string& cause, bool
     farewell->setCause("task executor has lost the job master: " + cause);
     tell(at->second->master, farewell.finish(), at->second->token);
   }
-  const bool is_over = at->second->is_over;
   for (const auto& slot : slots_.of_job(job))
     free_slot(slot.allocation, (is_end ? "job master left: " : "job master lost: ") + cause);
-  if (!is_over)
-    after(settings_.local_state_patience, [this] { drop_unused_local_state(); });
   forget_job_if_unused(job);
 }
 
@@ -408,18 +413,31 @@ void task_executor_endpoint::drop_directory(std::string path, std::string otherw
       });
 }
 
-void task_executor_endpoint::drop_unused_local_state() {
-  if (settings_.local_state_directory.empty())
+void task_executor_endpoint::look_for_unused_copies() {
+  after(settings_.local_state_patience / looks_a_patience, [this] { look_for_unused_copies(); });
+  if (!is_registered_)
     return;
   run_blocking<result<std::vector<file_info>>>(
       [&files = around_.files, path = settings_.local_state_directory] { return files.list(path); },
       [this](const result<std::vector<file_info>>& found) {
-        for (const auto& one : found ? *found : std::vector<file_info>()) {
-          const auto job = parse_id<job_tag>(one.path.substr(one.path.rfind('/') + 1));
-          if (job && !jobs_.contains(*job))
-            drop_local_state(*job);
-        }
+        if (found && is_registered_)
+          drop_unused_copies(*found);
       });
+}
+
+void task_executor_endpoint::drop_unused_copies(const std::vector<file_info>& found) {
+  std::set<job_id> there;
+  for (const auto& one : found)
+    if (const auto job = parse_id<job_tag>(one.path.substr(one.path.rfind('/') + 1)))
+      there.insert(*job);
+  std::set<job_id> here;
+  for (const auto& [job, entry] : jobs_)
+    here.insert(job);
+  for (const auto& job : unused_copies_.look(there, here, now_us())) {
+    log().info("local copies of state are removed: their job has not come for long",
+               {{"job", to_string(job)}});
+    drop_local_state(job);
+  }
 }
 
 } // namespace headrace::task

@@ -21,6 +21,7 @@ struct instance_notes {
   int accepted = 0;
   std::optional<std::string> refused;
   std::optional<std::string> replaced; ///< the resource manager's words
+  std::vector<job_id> over;            ///< jobs of which it heard that they are
 };
 
 class testing_instance final : public actors::endpoint {
@@ -34,6 +35,8 @@ public:
     on_tell<schema::Disconnect>([this](const auto& farewell, const auto&) {
       if (read_id<task_executor_id>(farewell.view()->getFrom()) == shared_id)
         notes_.replaced = farewell.view()->getCause().cStr();
+      else if (!farewell.view()->getJobGoesOn())
+        notes_.over.push_back(read_id<job_id>(farewell.view()->getJob()));
     });
     // The test's orders.
     on_ask<schema::LeaveCluster, schema::Acknowledge>([this](const auto&, auto back) {
@@ -79,6 +82,32 @@ private:
 
   actors::address manager_;
   instance_notes& notes_;
+};
+
+/// A job master that registers, and leaves when it is told to.
+class testing_job final : public actors::endpoint {
+public:
+  testing_job(actors::address manager, const job_id& id, bool goes_on) {
+    on_ask<schema::LeaveCluster, schema::Acknowledge>(
+        [this, manager, id, goes_on](const auto&, auto back) {
+          message_builder<schema::Disconnect> farewell;
+          write(farewell->initFrom(), id);
+          write(farewell->initJob(), id);
+          farewell->setJobGoesOn(goes_on);
+          tell(manager, farewell.finish());
+          back.send(message_builder<schema::Acknowledge>().finish());
+        });
+    on_ask<schema::RegisterJobMaster, schema::Acknowledge>(
+        [this, manager, id](const auto&, auto back) {
+          message_builder<schema::RegisterJobMaster> request;
+          write(request->initJob(), id);
+          actors::write(request->initAddress(), self());
+          ask<schema::RegistrationReply>(manager, request.finish(), milliseconds(1'000),
+                                         [](const auto& answer) { CHECK(answer); });
+          back.send(message_builder<schema::Acknowledge>().finish());
+        });
+    on_tell<schema::Heartbeat>([](const auto&, const auto&) {});
+  }
 };
 
 struct fixture {
@@ -206,6 +235,26 @@ TEST_CASE("an older one takes over when the newer one has left") {
   f.register_again(newer);
   CHECK(f.registered() == newer);
   CHECK(f.old_notes.replaced);
+}
+
+TEST_CASE("all task executors hear that a job is over, not only those that its master knows") {
+  fixture f;
+  f.start("executor", f.new_notes);
+  const auto job = [&](const std::string& name, const job_id& id, bool goes_on) {
+    const auto started = f.node->spawn(std::make_unique<testing_job>(f.manager, id, goes_on),
+                                       {.name = name, .kind = "job_master"});
+    f.order<schema::RegisterJobMaster>(started);
+    return started;
+  };
+  const auto suspended = job("suspended", {2, 1}, true);
+  const auto former = job("former", {2, 2}, false);
+  const auto over = job("over", {2, 2}, false); // another master of the same job
+
+  f.leave(suspended);
+  f.leave(former);
+  CHECK(f.new_notes.over.empty());
+  f.leave(over);
+  CHECK(f.new_notes.over == std::vector<job_id>{{2, 2}});
 }
 
 } // TEST_SUITE("scheduler/resource/resource_manager_endpoint")

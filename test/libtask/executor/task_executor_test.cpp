@@ -467,6 +467,30 @@ TEST_CASE("of a job that is over no state stays, whether its slots or its end co
   }
 }
 
+TEST_CASE("local copies that a former process left wait for their job, but not for ever") {
+  cluster_fixture cluster(headrace::testing::seed());
+  cluster.notes->vertices = copying(1, 50);
+  const auto copy_of = [](const job_id& job) { return "/copies/" + to_string(job) + "/file"; };
+  cluster.files.put(copy_of(the_job), "of the job that comes");
+  cluster.files.put(copy_of({6, 6}), "of a job that was over before");
+  cluster.files.put("/copies/lock", "of the task manager");
+  cluster.start();
+  REQUIRE(cluster.run_until([&] { return cluster.notes->all_ended(); }));
+
+  cluster.node->advance(std::chrono::minutes(9)); // longer than a job waits for slots
+  CHECK(cluster.files.stat(copy_of({6, 6})));
+  cluster.node->advance(std::chrono::minutes(3));
+
+  CHECK_FALSE(cluster.files.stat(copy_of({6, 6})));
+  CHECK(cluster.files.stat(copy_of(the_job))); // it still has its slot
+  CHECK(cluster.files.stat("/copies/lock"));
+  cluster.say(3); // frees the slot, and is never heard of again
+  cluster.node->advance(std::chrono::minutes(9));
+  CHECK(cluster.files.stat(copy_of(the_job)));
+  cluster.node->advance(std::chrono::minutes(3));
+  CHECK_FALSE(cluster.files.stat(copy_of(the_job)));
+}
+
 TEST_CASE("with checkpoints a bounded job finishes with the final one, and commits once") {
   const auto first = headrace::testing::seed();
   for (std::uint64_t seed = first; seed < first + 20; ++seed) {
