@@ -14,6 +14,7 @@ namespace headrace::client {
 namespace {
 
 constexpr std::int64_t minutes_max = 1'000'000'000;
+constexpr std::int64_t entries_max = 1'000'000'000; ///< printed
 
 int complain(const error& failure) {
   std::fprintf(stderr, "headrace: %s\n", to_string(failure).c_str());
@@ -67,7 +68,9 @@ void cluster_subcommands::add_inspect(CLI::App& to) {
   inspect_->add_option("--operator", inspected_.of_operator,
                        "Only this one: its uid, its name, or the first digits of its id");
   inspect_->add_option("--state", inspected_.state, "Print the entries of this state, one a line");
-  inspect_->add_option("--limit", inspected_.rows_max, "How many of them")->capture_default_str();
+  inspect_->add_option("--limit", inspected_.rows_max, "How many of them")
+      ->check(CLI::Range(std::int64_t{0}, entries_max))
+      ->capture_default_str();
   inspect_->add_flag("--json", inspected_.is_json, "Print JSON");
 }
 

@@ -116,6 +116,11 @@ class Savepoints(unittest.TestCase):
         self.assertEqual(len(found), 1)
         return first, f"{self.directory}/b/{found[0]}"
 
+    def test_a_negative_limit_is_bad_usage(self):
+        ended = run(HEADRACE, "savepoint", "inspect", self.directory, "--state", "s", "--limit", "-1")
+        self.assertEqual(ended.returncode, 2, ended.stderr)
+        self.assertIn("--limit", ended.stderr)
+
     def test_a_job_is_stopped_looked_into_and_run_on(self):
         first, last = self.stop_with_savepoint()
         moved = self.directory + "/moved"
