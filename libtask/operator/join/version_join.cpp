@@ -3,6 +3,7 @@
 #include "libtask/operator/join/version_rows.hpp"
 #include "libtask/operator/waiting_rows.hpp"
 #include "libtask/operator/window/window_time.hpp"
+#include "libgraph/data/decode_rows.hpp"
 #include "libgraph/data/key_codec.hpp"
 
 #include <algorithm>
@@ -232,10 +233,7 @@ private:
     std::vector<byte_view> views;
     for (const auto& each : due_)
       views.push_back(each.row);
-    std::vector<graph::column_builder*> to;
-    for (std::size_t i = 0; i < all_columns_[0].size(); ++i)
-      to.push_back(&left_.column(i));
-    HEADRACE_CHECK(graph::decode_keys(views, to));
+    HEADRACE_CHECK(graph::decode_rows(views, all_columns_[0].size(), left_));
     left_.end_rows(views.size());
     return left_.finish();
   }

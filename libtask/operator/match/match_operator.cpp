@@ -3,6 +3,7 @@
 #include "libtask/operator/match/match_bytes.hpp"
 #include "libtask/operator/match/match_rounds.hpp"
 #include "libtask/operator/waiting_rows.hpp"
+#include "libgraph/data/decode_rows.hpp"
 #include "libgraph/data/key_codec.hpp"
 #include "libgraph/data/order_key.hpp"
 
@@ -209,10 +210,7 @@ private:
   /// Lets the rows that were fired go through the pattern, and stores what has begun.
   status match_fired() {
     HEADRACE_CHECK(load_begun());
-    std::vector<graph::column_builder*> to;
-    for (std::size_t i = 0; i < all_columns_.size(); ++i)
-      to.push_back(&decoded_.column(i));
-    HEADRACE_CHECK(graph::decode_keys(all_rows_, to));
+    HEADRACE_CHECK(graph::decode_rows(all_rows_, all_columns_.size(), decoded_));
     decoded_.end_rows(all_rows_.size());
     values_.begin(decoded_.finish(), {time_.wall_ms(), watermark_ms_});
     HEADRACE_CHECK(rounds_.run(segments_, times_ms_, is_of_rows() ? limit_ms_ : passed_ms_));

@@ -3,6 +3,7 @@
 #include "libtask/operator/over/over_calls.hpp"
 #include "libtask/operator/over/timed_rows.hpp"
 #include "libtask/operator/waiting_rows.hpp"
+#include "libgraph/data/decode_rows.hpp"
 #include "libgraph/data/key_codec.hpp"
 
 #include <algorithm>
@@ -246,10 +247,7 @@ private:
       views.push_back(each.row);
       times_ms_.push_back(each.time_ms);
     }
-    std::vector<graph::column_builder*> to;
-    for (std::size_t i = 0; i < all_columns_.size(); ++i)
-      to.push_back(&decoded_.column(i));
-    HEADRACE_CHECK(graph::decode_keys(views, to));
+    HEADRACE_CHECK(graph::decode_rows(views, all_columns_.size(), decoded_));
     decoded_.end_rows(all.size());
     return decoded_.finish();
   }

@@ -1,5 +1,6 @@
 #include "libtask/operator/rank/rank_changes.hpp"
 
+#include "libgraph/data/decode_rows.hpp"
 #include "libgraph/data/gather.hpp"
 #include "libgraph/data/key_codec.hpp"
 
@@ -42,10 +43,7 @@ status rank_changes::decode_kept() {
     views_.push_back(byte_view(bytes_).substr(begin, end - begin));
     begin = end;
   }
-  std::vector<graph::column_builder*> to;
-  for (std::size_t i = 0; i < width_; ++i)
-    to.push_back(&rows_.column(i));
-  return graph::decode_keys(views_, to);
+  return graph::decode_rows(views_, width_, rows_);
 }
 
 result<graph::record_batch> rank_changes::finish(const graph::record_batch& in) {

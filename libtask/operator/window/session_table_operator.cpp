@@ -3,6 +3,7 @@
 #include "libtask/operator/window/late_rows.hpp"
 #include "libtask/operator/window/session_windows.hpp"
 #include "libgraph/data/batch_builder.hpp"
+#include "libgraph/data/decode_rows.hpp"
 #include "libgraph/data/key_codec.hpp"
 
 #include <cstring>
@@ -192,10 +193,7 @@ private:
     }
     if (rows.empty())
       return {};
-    std::vector<graph::column_builder*> to;
-    for (std::size_t i = 0; i < width; ++i)
-      to.push_back(&out_.column(i));
-    HEADRACE_CHECK(graph::decode_keys(rows, to));
+    HEADRACE_CHECK(graph::decode_rows(rows, width, out_));
     out.emit(out_.finish());
     return {};
   }

@@ -1,8 +1,8 @@
 #include "libtask/operator/window/window_group_operator.hpp"
 
 #include "libtask/operator/aggregate/group_calls.hpp"
+#include "libtask/operator/window/ended_windows.hpp"
 #include "libtask/operator/window/late_rows.hpp"
-#include "libtask/operator/window/window_time.hpp"
 #include "libstate/backend/wide_table.hpp"
 #include "libgraph/data/batch_builder.hpp"
 
@@ -26,7 +26,8 @@ class window_group_operator final : public stream_operator {
 public:
   window_group_operator(const graph::operator_node& node, const operator_context& context,
                         window_time time)
-      : spec_(std::get<graph::window_group_spec>(node.spec)), window_time_(std::move(time)),
+      : spec_(std::get<graph::window_group_spec>(node.spec)),
+        windows_(std::move(time), spec_.end_column),
         schema_(node.input_types.front(), spec_.key_columns),
         keys_(schema_, static_cast<std::int32_t>(context.max_parallelism)),
         metrics_(context.metrics), calls_(spec_.calls, node.input_types.front(), node.output_type,
@@ -53,82 +54,56 @@ public:
   }
 
   status add(std::int32_t /*input*/, const graph::record_batch& rows) override {
-    find_windows(rows);
-    if (rows_.empty())
+    windows_.pick(rows, spec_.is_processing_time);
+    if (gives_late_)
+      late_.add_all(windows_.late());
+    else
+      metrics_.late_records.add(windows_.late().size());
+    late_.take_from(rows);
+    const auto& taken = windows_.rows();
+    if (taken.empty())
       return {};
     keys_.assign(rows, spec_.key_columns);
-    HEADRACE_CHECK(calls_.take_into_states(rows, rows_, keys_));
-    HEADRACE_CHECK(groups_->locate(keys_, rows_, spaces_, state::access::insert, found_));
+    HEADRACE_CHECK(calls_.take_into_states(rows, taken, keys_));
+    HEADRACE_CHECK(groups_->locate(keys_, taken, windows_.spaces(), state::access::insert, found_));
     const auto* starts =
         rows.at(static_cast<std::size_t>(spec_.start_column)).values<std::int64_t>();
-    for (std::size_t i = 0; i < rows_.size(); ++i) {
+    for (std::size_t i = 0; i < taken.size(); ++i) {
       auto* group = found_.values[i];
-      calls_.take(i, rows, rows_[i], group);
-      std::memcpy(group + calls_.fixed_bytes(), starts + rows_[i], sizeof(std::int64_t));
+      calls_.take(i, rows, taken[i], group);
+      std::memcpy(group + calls_.fixed_bytes(), starts + taken[i], sizeof(std::int64_t));
     }
     return groups_->write_back(found_);
   }
 
   status advance(graph::watermark mark) override {
     if (!spec_.is_processing_time)
-      fire_until_ms_ = mark.time_ms;
+      windows_.set_time(mark.time_ms);
     return {};
   }
   std::optional<std::int64_t> next_processing_time_ms() override {
     if (!spec_.is_processing_time || groups_ == nullptr)
       return std::nullopt;
-    const auto first = groups_->first_namespace();
-    return first ? std::optional(window_time_.instant_ms(*first)) : std::nullopt;
+    return windows_.first_over_ms(*groups_);
   }
   status on_processing_time(std::int64_t now_ms) override {
     if (spec_.is_processing_time)
-      fire_until_ms_ = now_ms - 1;
+      windows_.set_time(now_ms - 1);
     return {};
   }
 
   result<drain_result> drain(operator_output& out, const drain_budget& budget) override {
     late_.give(out);
-    if (!firing_) {
-      const auto first = groups_->first_namespace();
-      if (!first || window_time_.instant_ms(*first) - 1 > fire_until_ms_)
-        return drain_result::done;
-      firing_ = first;
-      cursor_ = {};
-    }
-    HEADRACE_CHECK(groups_->scan(*firing_, cursor_, budget.rows_max, *piece_));
+    if (!windows_.begin(*groups_))
+      return drain_result::done;
+    HEADRACE_CHECK(windows_.scan(*groups_, budget.rows_max, *piece_));
     HEADRACE_CHECK(fire(out));
-    if (cursor_.done) {
-      HEADRACE_CHECK(groups_->drop_namespace(*firing_));
-      firing_.reset();
-    }
+    if (windows_.is_read())
+      HEADRACE_CHECK(windows_.drop(*groups_));
     return drain_result::more;
   }
 
 private:
-  /// Which rows go into which window: by its end, as clocks tell it.
-  void find_windows(const graph::record_batch& rows) {
-    rows_.clear();
-    spaces_.clear();
-    const auto& ends = rows.at(static_cast<std::size_t>(spec_.end_column));
-    std::uint64_t late = 0;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const auto row = rows.row_at(i);
-      const auto end_ms = ends.values<std::int64_t>()[row];
-      if (!spec_.is_processing_time && window_time_.instant_ms(end_ms) - 1 <= fire_until_ms_) {
-        if (gives_late_)
-          late_.add(row);
-        else
-          ++late;
-        continue;
-      }
-      rows_.push_back(row);
-      spaces_.push_back(end_ms);
-    }
-    if (late > 0)
-      metrics_.late_records.add(late);
-    late_.take_from(rows);
-  }
-
   /// Emits what the piece has.
   status fire(operator_output& out) {
     const auto count = piece_->size();
@@ -144,12 +119,12 @@ private:
       if (calls_.is_cell(k))
         for (std::size_t i = 0; i < count; ++i)
           calls_.append_cell(k, piece_->fixed[i], out_.column(key_count + k));
-    const auto last_ms = window_time_.instant_ms(*firing_) - 1;
+    const auto last_ms = windows_.last_ms();
     const auto bounds = key_count + calls_.size();
     for (std::size_t i = 0; i < count; ++i) {
       out_.column(bounds).append(word_at(piece_->fixed[i] + calls_.fixed_bytes()));
-      out_.column(bounds + 1).append(*firing_);
-      out_.column(bounds + 2).append(is_zoned_ ? last_ms : *firing_ - 1);
+      out_.column(bounds + 1).append(windows_.end());
+      out_.column(bounds + 2).append(is_zoned_ ? last_ms : windows_.end() - 1);
     }
     // No pointer into the piece is needed from here on.
     if (calls_.has_states())
@@ -174,7 +149,7 @@ private:
   }
 
   graph::window_group_spec spec_;
-  window_time window_time_;
+  ended_windows windows_;
   state::key_schema schema_;
   state::key_batch keys_;
   task_metrics& metrics_;
@@ -186,14 +161,9 @@ private:
   state::keyed_backend* backend_ = nullptr;
   std::unique_ptr<state::keyed_table> wide_groups_; ///< of many aggregates
   state::keyed_table* groups_ = nullptr;
-  std::int64_t fire_until_ms_ = graph::watermark::none;
-  std::optional<state::state_namespace> firing_;
-  state::scan_cursor cursor_;
   std::optional<state::scanned_rows> piece_;
   // Of the batch at hand, kept from one to the next so that nothing is allocated per row.
   state::located_rows found_;
-  std::vector<std::uint32_t> rows_;
-  std::vector<state::state_namespace> spaces_;
   std::vector<std::uint32_t> all_; ///< rows of the piece
 };
 
