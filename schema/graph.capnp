@@ -174,6 +174,12 @@ struct SessionGroupSpec {
   window @2 :Window;
   timeColumn @3 :Int32 = -1;
 }
+# One end of a window of rows.
+struct OverEdge {
+  kind @0 :UInt8;
+  rows @1 :Int64;
+  column @2 :Int32 = -1;
+}
 # SQL's OVER.
 struct OverSpec {
   keyColumns @0 :List(Int32);
@@ -182,6 +188,10 @@ struct OverSpec {
   preceding @3 :Int64 = -1;
   calls @4 :List(GroupAggregateCall);
   stateTtlMs @5 :Int64;
+  isWhole @6 :Bool; # the fields below are of whole partitions
+  order @7 :List(OrderColumn);
+  first @8 :OverEdge;
+  last @9 :OverEdge;
 }
 # Spreads rows of one key over several.
 struct SaltSpec {

@@ -212,6 +212,14 @@ struct spec_hasher {
     put_calls(out, spec.calls);
     if (spec.state_ttl_ms > 0)
       out.put(spec.state_ttl_ms);
+    if (!spec.frame)
+      return;
+    put_order(out, spec.order);
+    for (const auto& each : {spec.frame->first, spec.frame->last}) {
+      out.put(each.kind);
+      out.put(each.rows);
+      out.put(each.column);
+    }
   }
   void operator()(const co_process_spec& spec) {
     out.put(spec.function.index);

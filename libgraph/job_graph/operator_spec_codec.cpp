@@ -65,6 +65,12 @@ void put(const std::vector<group_aggregate_call>& calls,
   }
 }
 
+void put(const over_edge& from, schema::OverEdge::Builder out) {
+  out.setKind(static_cast<std::uint8_t>(from.kind));
+  out.setRows(from.rows);
+  out.setColumn(from.column);
+}
+
 void put(const mini_batch_spec& from, schema::MiniBatch::Builder out) {
   out.setRowsMax(from.rows_max);
   out.setLatencyMs(from.latency_ms);
@@ -206,6 +212,12 @@ struct spec_writer {
     to.setPreceding(spec.preceding);
     put(spec.calls, to.initCalls(count_of(spec.calls)));
     to.setStateTtlMs(spec.state_ttl_ms);
+    if (!spec.frame)
+      return;
+    to.setIsWhole(true);
+    put(spec.order, to.initOrder(count_of(spec.order)));
+    put(spec.frame->first, to.initFirst());
+    put(spec.frame->last, to.initLast());
   }
   void operator()(const salt_spec& spec) {
     auto to = out.initSalt();
@@ -428,6 +440,14 @@ result<operator_spec> session_group_of(schema::SessionGroupSpec::Reader in) {
   return operator_spec(std::move(spec));
 }
 
+result<over_edge> edge_of(schema::OverEdge::Reader in) {
+  over_edge out;
+  HEADRACE_TRY(out.kind, enum_of(in.getKind(), over_bound::value, "end of a window"));
+  out.rows = in.getRows();
+  out.column = in.getColumn();
+  return out;
+}
+
 result<operator_spec> over_of(schema::OverSpec::Reader in) {
   over_spec spec;
   HEADRACE_TRY(spec.key_columns, columns_of(in.getKeyColumns()));
@@ -436,6 +456,13 @@ result<operator_spec> over_of(schema::OverSpec::Reader in) {
   spec.preceding = in.getPreceding();
   HEADRACE_TRY(spec.calls, calls_of(in.getCalls()));
   spec.state_ttl_ms = in.getStateTtlMs();
+  if (in.getIsWhole()) {
+    HEADRACE_TRY(spec.order, order_of(in.getOrder()));
+    over_frame frame;
+    HEADRACE_TRY(frame.first, edge_of(in.getFirst()));
+    HEADRACE_TRY(frame.last, edge_of(in.getLast()));
+    spec.frame = frame;
+  }
   return operator_spec(std::move(spec));
 }
 

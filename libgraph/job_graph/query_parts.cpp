@@ -68,6 +68,16 @@ std::string words_of(const logical_type& rows, const std::vector<order_column>& 
   return out;
 }
 
+std::string words_of(const logical_type& rows, const over_edge& edge) {
+  static constexpr const char* kinds[] = {"all", "rows", "equals", "values"};
+  std::string out = kinds[static_cast<std::size_t>(edge.kind)];
+  if (edge.kind == over_bound::rows)
+    out += fmt::format(" {}", edge.rows);
+  if (edge.kind == over_bound::value)
+    out += " " + name_of(rows, edge.column);
+  return out;
+}
+
 /// Short for what has no words: the same in every release.
 std::string digest_of(byte_view bytes) {
   return bytes.empty() ? std::string() : fmt::format("#{:016x}", structure_hash(bytes).first);
@@ -132,6 +142,9 @@ struct part_writer {
   }
   void operator()(const over_spec& spec) {
     put_keys(spec.key_columns);
+    if (spec.frame)
+      put(fmt::format("from {} to {}, ordered by {}", words_of(rows(), spec.frame->first),
+                      words_of(rows(), spec.frame->last), words_of(rows(), spec.order)));
     put(fmt::format("{} {} PRECEDING, ordered by {}", spec.is_rows ? "ROWS" : "RANGE",
                     spec.preceding < 0 ? "UNBOUNDED" : std::to_string(spec.preceding),
                     name_of(rows(), spec.time_column)));

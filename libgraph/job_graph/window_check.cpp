@@ -55,8 +55,37 @@ status check_groups(const std::string& where, const std::vector<std::int32_t>& k
   return check_group_calls(where, calls, in, out, keys.size());
 }
 
-bool is_ranking(const group_aggregate_call& call) {
-  return call.function == "ROW_NUMBER" || call.function == "RANK" || call.function == "DENSE_RANK";
+/// What a function that ranks gives; none: it is no such function.
+std::optional<type_root> rank_type(const group_aggregate_call& call, bool is_whole) {
+  const auto& name = call.function;
+  if (name == "ROW_NUMBER" || name == "RANK" || name == "DENSE_RANK" ||
+      (is_whole && name == "NTILE"))
+    return type_root::bigint;
+  if (is_whole && (name == "PERCENT_RANK" || name == "CUME_DIST"))
+    return type_root::double_;
+  return std::nullopt;
+}
+
+status check_edge(const std::string& where, const over_edge& edge, const over_spec& spec,
+                  const logical_type& in) {
+  if (edge.kind != over_bound::value)
+    return {};
+  if (spec.order.empty() || !is_column(in, edge.column) ||
+      !(in.child(static_cast<std::size_t>(edge.column)).nullable() ==
+        in.child(static_cast<std::size_t>(spec.order[0].column)).nullable()))
+    return invalid(where, "end of a window is no value of its order: column " +
+                              std::to_string(edge.column));
+  return {};
+}
+
+status check_frame(const std::string& where, const over_spec& spec, const logical_type& in) {
+  if (!spec.frame)
+    return {};
+  if (spec.time_column == -1)
+    return invalid(where, "a whole partition without a time when it is complete");
+  HEADRACE_CHECK(check_order(where, spec.order, in));
+  HEADRACE_CHECK(check_edge(where, spec.frame->first, spec, in));
+  return check_edge(where, spec.frame->last, spec, in);
 }
 
 } // namespace
@@ -130,18 +159,23 @@ status check_over(const std::string& where, const over_spec& spec, const logical
     return invalid(where, "negative size of a window");
   if (spec.state_ttl_ms < 0)
     return invalid(where, "negative time to live of state");
+  HEADRACE_CHECK(check_frame(where, spec, in));
   const auto width = in.child_count();
   if (!passes_on(in, out) || out.child_count() != width + spec.calls.size())
     return mismatch(where, in, out);
   for (std::size_t i = 0; i < spec.calls.size(); ++i) {
     const auto& call = spec.calls[i];
     const auto& result = out.child(width + i);
-    if (is_ranking(call)) {
-      if (!call.arguments.empty() || result.root() != type_root::bigint)
+    if (const auto wanted = rank_type(call, spec.frame.has_value())) {
+      const std::size_t arguments = call.function == "NTILE" ? 1 : 0;
+      if (call.arguments.size() != arguments || result.root() != *wanted)
         return mismatch(where, in, out);
+      for (const auto column : call.arguments)
+        if (!is_column(in, column))
+          return invalid(where, "argument out of range: " + std::to_string(column));
       continue;
     }
-    if (call.function == "LAG") {
+    if (call.function == "LAG" || (spec.frame && call.function == "LEAD")) {
       for (const auto column : call.arguments)
         if (!is_column(in, column))
           return invalid(where, "argument out of range: " + std::to_string(column));

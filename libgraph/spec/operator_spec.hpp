@@ -3,10 +3,12 @@
 #include "libgraph/connector/format.hpp"
 #include "libgraph/data/order_key.hpp"
 #include "libgraph/expression/expression.hpp"
+#include "libgraph/spec/over_frame.hpp"
 #include "libgraph/types/logical_type.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -233,6 +235,9 @@ struct over_spec {
   std::int64_t preceding = -1;   ///< rows, or milliseconds; -1: all that came before
   std::vector<group_aggregate_call> calls;
   std::int64_t state_ttl_ms = 0; ///< 0: what is carried of a key is kept for ever
+  /// Of rows that end: those of a key whose time is the same are a whole partition, in this order.
+  std::optional<over_frame> frame{}; ///< in place of `is_rows` and `preceding`
+  std::vector<order_column> order{}; ///< with `frame`; empty: all are equal, as they came
   friend bool operator==(const over_spec&, const over_spec&) = default;
 };
 /// A value of the rows that a match has so far: of those that one variable has taken, or of all.

@@ -187,7 +187,7 @@ def check_sqlite(blocks, failures):
             for row in parse_rows(block.body):
                 values = [sqlite_value(text, kind) for text, (_, kind) in zip(row, types)]
                 database.execute(f"INSERT INTO {name} VALUES ({marks})", values)
-        elif block.kind == "statement":
+        elif block.kind == "statement" and not block.sql.startswith("SET "):
             database.execute(block.sql)
         elif block.kind == "query" and "only" not in block.head:
             got = [[sqlite_text(x) for x in row] for row in database.execute(block.sql)]

@@ -7,6 +7,17 @@
 
 // Calls with OVER, and the windows of rows that they are over; what tells of GROUP BY's window.
 namespace headrace::sql {
+namespace {
+
+bool is_positive(const bound_expression& number) {
+  const auto* given = std::get_if<bound_constant>(&number.node);
+  const auto value = given != nullptr && given->text
+                         ? graph::parse_integer<std::int64_t>(*given->text)
+                         : std::nullopt;
+  return value.value_or(0) > 0;
+}
+
+} // namespace
 
 std::optional<window_function> group_window::kind_of(const function_call& call) {
   if (call.function.parts.size() != 1 || call.over)
@@ -89,11 +100,17 @@ expression_binder::bind_over_call(const function_call& from, const std::string& 
     if (wanted->frame)
       return fail(diagnostic_kind::invalid, function + " takes no ROWS or RANGE", at);
   }
-  if (function == "LAG" && arguments.size() > 1 &&
+  const bool is_beside = function == "LAG" || function == "LEAD";
+  if (is_beside && arguments.size() > 1 &&
       !std::holds_alternative<bound_constant>(arguments[1].node))
-    return fail(diagnostic_kind::invalid, "LAG looks back by a constant number of rows",
+    return fail(diagnostic_kind::invalid,
+                function + " looks " + (function == "LAG" ? "back" : "ahead") +
+                    " by a constant number of rows",
                 arguments[1].at);
-  if (function == "LAG" && arguments.size() > 2)
+  if (function == "NTILE" && arguments.size() == 1 && !is_positive(arguments[0]))
+    return fail(diagnostic_kind::invalid, "NTILE takes a number of buckets, from 1",
+                arguments[0].at);
+  if (is_beside && arguments.size() > 2)
     arguments[2] = cast_to(std::move(arguments[2]), arguments[0].type);
   auto out = apply(ways, from, std::move(arguments), at);
   if (!out)
@@ -166,37 +183,117 @@ std::optional<bound_over> expression_binder::bind_window(const window_specificat
   return is_sound ? std::optional(std::move(out)) : std::nullopt;
 }
 
+namespace {
+
+bool is_preceding(const frame_bound& bound) {
+  return bound.kind == frame_bound_kind::preceding ||
+         bound.kind == frame_bound_kind::unbounded_preceding;
+}
+
+bool is_following(const frame_bound& bound) {
+  return bound.kind == frame_bound_kind::following ||
+         bound.kind == frame_bound_kind::unbounded_following;
+}
+
+/// Why two bounds make no window; empty: they do.
+std::string_view refusal_of(const frame_bound& start, const frame_bound& end) {
+  if (start.kind == frame_bound_kind::unbounded_following)
+    return "a window does not begin with UNBOUNDED FOLLOWING";
+  if (end.kind == frame_bound_kind::unbounded_preceding)
+    return "a window does not end with UNBOUNDED PRECEDING";
+  const bool is_turned = (is_following(start) && !is_following(end)) ||
+                         (start.kind == frame_bound_kind::current_row && is_preceding(end));
+  return is_turned ? "a window does not end before it begins" : "";
+}
+
+/// A type in which a distance can be added to a number without leaving it.
+logical_type wide(const logical_type& of) {
+  if (of.root() == type_root::bigint)
+    return graph::logical_type::decimal(20, 0);
+  return is_exact_integer(of.root()) ? logical_type::bigint() : of;
+}
+
+const literal* literal_of(const frame_bound& bound) {
+  return bound.offset ? std::get_if<literal>(&bound.offset->node) : nullptr;
+}
+
+} // namespace
+
 bool expression_binder::bind_frame(const window_frame& from, source_span at, bound_over& out) {
   const auto refuse = [&](std::string message, source_span where) {
     fail(diagnostic_kind::invalid, std::move(message), where);
     return false;
   };
   out.is_rows = from.is_rows;
-  if (from.end && from.end->kind != frame_bound_kind::current_row)
-    return refuse("a window over a stream ends with CURRENT ROW", at);
-  if (from.start.kind == frame_bound_kind::unbounded_preceding)
+  const auto end = from.end.value_or(frame_bound{frame_bound_kind::current_row, {}});
+  if (const auto refusal = refusal_of(from.start, end); !refusal.empty())
+    return refuse(std::string(refusal), at);
+  if (!bind_edge(from.start, out, out.frame.first) || !bind_edge(end, out, out.frame.last))
+    return false;
+  // What is known once time has passed a row.
+  const auto& first = out.frame.first;
+  if (end.kind != frame_bound_kind::current_row || first.kind == graph::over_bound::unbounded)
     return true;
-  if (from.start.kind == frame_bound_kind::current_row) {
-    out.preceding = 0;
+  const auto* given = literal_of(from.start);
+  if (first.kind != graph::over_bound::value)
+    out.preceding = -first.rows;
+  else if (given != nullptr && given->interval && given->interval->from > interval_unit::month)
+    out.preceding = interval_value(given->text, *given->interval);
+  return true;
+}
+
+/// One end of a window.
+bool expression_binder::bind_edge(const frame_bound& from, bound_over& out,
+                                  graph::over_edge& edge) {
+  const auto refuse = [&](std::string message) {
+    fail(diagnostic_kind::invalid, std::move(message), from.offset->at);
+    return false;
+  };
+  if (from.kind == frame_bound_kind::current_row) {
+    edge.kind = out.is_rows ? graph::over_bound::rows : graph::over_bound::peers;
     return true;
   }
-  if (from.start.kind != frame_bound_kind::preceding || !from.start.offset)
-    return refuse("a window over a stream begins with PRECEDING or CURRENT ROW", at);
-  const auto* given = std::get_if<literal>(&from.start.offset->node);
-  if (from.is_rows) {
+  edge.kind = graph::over_bound::unbounded;
+  if (!from.offset)
+    return true;
+  const auto* given = literal_of(from);
+  if (out.is_rows) {
     const auto count = given != nullptr && given->kind == literal_kind::integer
                            ? graph::parse_integer<std::int64_t>(given->text)
                            : std::nullopt;
     if (!count)
-      return refuse("ROWS takes a number of rows", from.start.offset->at);
-    out.preceding = *count;
+      return refuse("ROWS takes a number of rows");
+    edge = {graph::over_bound::rows, is_preceding(from) ? -*count : *count};
     return true;
   }
-  if (given != nullptr && given->interval && given->interval->from > interval_unit::month &&
-      !given->is_negative)
-    out.preceding = interval_value(given->text, *given->interval);
-  if (!out.preceding || *out.preceding < 0)
-    return refuse("RANGE takes an interval such as INTERVAL '10' MINUTES", from.start.offset->at);
+  const bool is_distance =
+      given != nullptr && !given->is_negative &&
+      (given->interval
+           ? interval_value(given->text, *given->interval).value_or(-1) >= 0
+           : given->kind == literal_kind::integer || given->kind == literal_kind::decimal ||
+                 given->kind == literal_kind::approximate);
+  if (!is_distance)
+    return refuse("RANGE takes an interval such as INTERVAL '10' MINUTES, or a number");
+  if (out.order_by.size() != 1)
+    return refuse("RANGE by a distance takes ORDER BY of one number or time");
+  auto distance = bind(*from.offset);
+  if (!distance)
+    return false;
+  auto& order = out.order_by[0];
+  const bool is_added = is_preceding(from) == out.directions[0].is_descending;
+  const auto kind = is_added ? operator_kind::plus : operator_kind::minus;
+  const auto base = out.bounds.empty() ? wide(order.type) : order.type; // widened already
+  const auto type = arithmetic_type(kind, base, wide(distance->type));
+  if (!type)
+    return refuse("RANGE by " + distance->type.nullable().to_sql() + " does not fit ORDER BY of " +
+                  order.type.nullable().to_sql());
+  order = cast_to(std::move(order), *type);
+  for (auto& each : out.bounds)
+    each = cast_to(std::move(each), *type);
+  auto bound = call(is_added ? "+" : "-",
+                    {order, cast_to(std::move(*distance), wide(distance->type))}, *type, order.at);
+  edge = {graph::over_bound::value, 0, static_cast<std::int32_t>(out.bounds.size())};
+  out.bounds.push_back(std::move(bound));
   return true;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libgraph/spec/over_frame.hpp"
 #include "libgraph/sql/bind/type_rules.hpp"
 #include "libgraph/user_function/user_function.hpp"
 
@@ -82,6 +83,8 @@ struct bound_over {
   std::vector<sort_direction> directions; ///< one an expression of `order_by`
   bool is_rows = false;                   ///< else RANGE: with all rows that are equal in the order
   std::optional<std::int64_t> preceding;  ///< rows, or milliseconds; nothing: all that came before
+  graph::over_frame frame;                ///< the same and more; columns are of `bounds`
+  std::vector<bound_expression> bounds;   ///< of a RANGE by a distance
   friend bool operator==(const bound_over&, const bound_over&) = default;
 };
 
@@ -104,6 +107,8 @@ void for_each_child(Call& call, const See& see) {
   for (auto& each : (*call.over)->partition_by)
     see(each);
   for (auto& each : (*call.over)->order_by)
+    see(each);
+  for (auto& each : (*call.over)->bounds)
     see(each);
 }
 

@@ -178,6 +178,7 @@ private:
   /// What a result's type becomes by the values of constant arguments.
   logical_type type_by_constants(std::string_view function, const logical_type& type,
                                  std::vector<bound_expression>& arguments);
+  bool bind_edge(const frame_bound& from, bound_over& out, graph::over_edge& edge);
   bool fit_percentile(std::vector<bound_expression>& arguments);
   maybe apply(std::span<const function_signature> ways, const function_call& from,
               std::vector<bound_expression> arguments, source_span at);

@@ -1,8 +1,10 @@
 #include "libgraph/sql/optimize/final_rows.hpp"
 
 #include "libgraph/sql/optimize/changelog.hpp"
+#include "libgraph/sql/plan/over.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -152,6 +154,29 @@ plan_node over_window(const sort_node& node, const plan_node& plan) {
   return over_window(std::move(ranks), plan);
 }
 
+plan_node over_window(over_node node, const plan_node& plan) {
+  const auto width = plan.inputs[0].columns.size();
+  node.window_end = width;
+  auto rows = with_end(plan.inputs[0]);
+  auto columns = rows.columns;
+  columns.insert(columns.end(), plan.columns.begin() + static_cast<std::ptrdiff_t>(width),
+                 plan.columns.end());
+  std::vector<std::size_t> kept(plan.columns.size());
+  std::iota(kept.begin(), kept.end(), std::size_t{0});
+  for (auto i = width; i < kept.size(); ++i)
+    ++kept[i]; // behind the end
+  auto out = with_node(plan, std::move(node), std::move(columns));
+  out.inputs.push_back(std::move(rows));
+  return chosen(std::move(out), kept, plan.columns);
+}
+
+/// Whether a row has its results only when all rows are there.
+bool waits_for_all(const plan_node& plan) {
+  const auto* over = std::get_if<over_node>(&plan.node);
+  return over != nullptr && (!is_over_time(*over, plan.inputs[0]) || !ends_with_row(*over) ||
+                             !std::all_of(over->items.begin(), over->items.end(), runs_with_row));
+}
+
 template <class Other>
 plan_node over_window(const Other& /*is never marked*/, const plan_node& plan) {
   return plan;
@@ -160,7 +185,8 @@ plan_node over_window(const Other& /*is never marked*/, const plan_node& plan) {
 } // namespace
 
 void make_final(plan_node& plan) {
-  plan.traits.is_final = !std::holds_alternative<scan_node>(plan.node) && would_update(plan);
+  plan.traits.is_final =
+      !std::holds_alternative<scan_node>(plan.node) && (would_update(plan) || waits_for_all(plan));
 }
 
 bool has_versions(const plan_node& plan, std::size_t input) {

@@ -289,8 +289,15 @@ public:
       wanted_[below.size()] = true;
     node.items = kept(std::move(node.items), {wanted_.begin() + width, wanted_.end()});
     add_items(node.items, below);
+    const auto bounds = {&node.frame.first, &node.frame.last};
+    for (const auto* each : bounds)
+      if (each->column >= 0)
+        below[static_cast<std::size_t>(each->column)] = true;
     const auto places = pass_on(below, node.partition, node.order);
     move_items(node.items, places);
+    for (auto* each : bounds)
+      if (each->column >= 0)
+        each->column = static_cast<std::int32_t>(places[static_cast<std::size_t>(each->column)]);
   }
   void operator()(rank_node& node) {
     const auto below = passed_columns(node.partition, node.order);

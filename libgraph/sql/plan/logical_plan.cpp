@@ -286,16 +286,34 @@ private:
       out.push_back((*columns_)[each].name);
     return join_text(out, ", ");
   }
+  /// @param side  where an end of the partition is
+  std::string edge_of(const graph::over_edge& edge, const char* side) const {
+    switch (edge.kind) {
+    case graph::over_bound::unbounded:
+      return std::string("UNBOUNDED ") + side;
+    case graph::over_bound::value:
+      return edge.column < 0 ? std::string("a value")
+                             : inputs_->front().columns[static_cast<std::size_t>(edge.column)].name;
+    case graph::over_bound::rows:
+      if (edge.rows != 0)
+        return std::to_string(std::abs(edge.rows)) + (edge.rows < 0 ? " PRECEDING" : " FOLLOWING");
+      break;
+    case graph::over_bound::peers:
+      break;
+    }
+    return "CURRENT ROW";
+  }
   void put(const over_node& node) {
     out_ += "OverAggregate(";
     if (!node.partition.empty())
       out_ += "partitionBy=[" + names_at(node.partition) + "], ";
     if (!node.order.empty())
       out_ += order_of(node.order) + ", ";
-    out_ += std::string("window=[") + (node.is_rows ? "ROWS" : "RANGE") + " BETWEEN " +
-            (node.preceding ? std::to_string(*node.preceding) + (node.is_rows ? "" : " ms")
-                            : std::string("UNBOUNDED")) +
-            " PRECEDING AND CURRENT ROW], select=[";
+    const auto first = node.preceding ? std::to_string(*node.preceding) +
+                                            (node.is_rows ? "" : " ms") + " PRECEDING"
+                                      : edge_of(node.frame.first, "PRECEDING");
+    out_ += std::string("window=[") + (node.is_rows ? "ROWS" : "RANGE") + " BETWEEN " + first +
+            " AND " + edge_of(node.frame.last, "FOLLOWING") + "], select=[";
     auto passed = names_of(*columns_);
     passed.resize(inputs_->front().columns.size());
     out_ += join_text(passed, ", ");

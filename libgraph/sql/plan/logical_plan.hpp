@@ -97,7 +97,9 @@ struct over_node {
   std::vector<sort_key> order;
   bool is_rows = false;                  ///< else RANGE: with all rows that are equal in the order
   std::optional<std::int64_t> preceding; ///< rows, or milliseconds; nothing: all that came before
+  graph::over_frame frame;               ///< the same and more, of rows that end
   std::vector<aggregate_item> items;
+  std::optional<std::size_t> window_end{}; ///< given once, when the window is over
   friend bool operator==(const over_node&, const over_node&) = default;
 };
 

@@ -24,4 +24,12 @@ private:
   std::vector<std::size_t> places_; ///< columns, by call
 };
 
+/// Whether OVER is ordered by a time attribute, ascending.
+bool is_over_time(const over_node& node, const plan_node& input);
+/// Whether a window ends with its row, and the function needs none behind it either.
+bool ends_with_row(const over_node& node);
+bool runs_with_row(const aggregate_item& item);
+/// Whether the function runs over rows that have ended.
+bool runs_at_end(const aggregate_item& item);
+
 } // namespace headrace::sql

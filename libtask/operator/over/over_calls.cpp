@@ -37,15 +37,19 @@ over_calls::over_calls(const graph::over_spec& spec, const graph::logical_type& 
     const auto& from = spec.calls[i];
     const auto& name = from.function;
     call made(graph::column_builder(output.child(width + i)));
-    made.what = name == "MIN"           ? kind::least
-                : name == "MAX"         ? kind::greatest
-                : name == "FIRST_VALUE" ? kind::first
-                : name == "LAST_VALUE"  ? kind::last
-                : name == "LAG"         ? kind::lag
-                : name == "ROW_NUMBER"  ? kind::row_number
-                : name == "RANK"        ? kind::rank
-                : name == "DENSE_RANK"  ? kind::dense_rank
-                                        : kind::cell;
+    made.what = name == "MIN"            ? kind::least
+                : name == "MAX"          ? kind::greatest
+                : name == "FIRST_VALUE"  ? kind::first
+                : name == "LAST_VALUE"   ? kind::last
+                : name == "LAG"          ? kind::lag
+                : name == "LEAD"         ? kind::lead
+                : name == "ROW_NUMBER"   ? kind::row_number
+                : name == "RANK"         ? kind::rank
+                : name == "DENSE_RANK"   ? kind::dense_rank
+                : name == "NTILE"        ? kind::ntile
+                : name == "PERCENT_RANK" ? kind::percent_rank
+                : name == "CUME_DIST"    ? kind::cume_dist
+                                         : kind::cell;
     auto told = from;
     told.arguments.resize(
         std::min<std::size_t>(told.arguments.size(), 1)); // the rest are no columns
@@ -54,10 +58,13 @@ over_calls::over_calls(const graph::over_spec& spec, const graph::logical_type& 
       made.column = static_cast<std::size_t>(from.arguments[0]);
     if (made.what == kind::cell)
       made.cell = cells_.add(from, input, output.child(width + i));
-    if (made.what == kind::lag && from.arguments.size() > 1)
+    const bool is_beside = made.what == kind::lag || made.what == kind::lead;
+    if (is_beside && from.arguments.size() > 1)
       made.offset = from.arguments[1];
-    if (made.what == kind::lag && from.arguments.size() > 2)
+    if (is_beside && from.arguments.size() > 2)
       made.otherwise = from.arguments[2];
+    if (made.what == kind::ntile)
+      made.offset = from.arguments[0];
     calls_.push_back(std::move(made));
   }
   group_.resize(cells_.fixed_bytes());
@@ -125,14 +132,14 @@ std::uint32_t over_calls::first_value(const graph::record_batch& rows, call& of,
   auto place = std::max<std::size_t>(of.place, low);
   while (place < high && values.is_null(place))
     ++place;
-  if (place == high)
+  if (place >= high)
     return nothing;
   of.place = static_cast<std::uint32_t>(place);
   return of.place;
 }
 
-std::int64_t over_calls::lag_of(const graph::record_batch& rows, const call& of,
-                                std::uint32_t row) {
+std::int64_t over_calls::offset_of(const graph::record_batch& rows, const call& of,
+                                   std::uint32_t row) {
   if (of.offset < 0)
     return 1;
   const auto& offsets = rows.at(static_cast<std::size_t>(of.offset));
@@ -141,7 +148,7 @@ std::int64_t over_calls::lag_of(const graph::record_batch& rows, const call& of,
 
 void over_calls::give(const graph::record_batch& rows, const over_segment& of, std::uint32_t row,
                       std::size_t low, std::size_t high, const std::byte* group,
-                      std::int64_t number, std::int64_t rank, std::int64_t dense_rank) {
+                      const over_rank& rank) {
   for (auto& each : calls_) {
     switch (each.what) {
     case kind::cell:
@@ -158,7 +165,7 @@ void over_calls::give(const graph::record_batch& rows, const over_segment& of, s
       each.rows.push_back(each.place != nothing && each.place >= low ? each.place : nothing);
       break;
     case kind::lag: {
-      const auto back = lag_of(rows, each, row);
+      const auto back = offset_of(rows, each, row);
       const bool is_there = back >= 0 && static_cast<std::size_t>(back) <= row - of.begin;
       const bool is_default = !is_there && each.otherwise >= 0;
       each.rows.push_back(is_there
@@ -168,14 +175,28 @@ void over_calls::give(const graph::record_batch& rows, const over_segment& of, s
       each.is_default.push_back(is_default ? 1 : 0);
       break;
     }
+    case kind::lead:
+      give_ahead(rows, each, row, of.end);
+      break;
     case kind::row_number:
-      each.built.append(number);
+      each.built.append(rank.number);
       break;
     case kind::rank:
-      each.built.append(rank);
+      each.built.append(rank.rank);
       break;
     case kind::dense_rank:
-      each.built.append(dense_rank);
+      each.built.append(rank.dense_rank);
+      break;
+    case kind::ntile:
+      each.built.append(bucket_of(rows, each, row, rank));
+      break;
+    case kind::percent_rank:
+      each.built.append(rank.size > 1 ? static_cast<double>(rank.rank - 1) /
+                                            static_cast<double>(rank.size - 1)
+                                      : 0.0);
+      break;
+    case kind::cume_dist:
+      each.built.append(static_cast<double>(rank.up_to_equal) / static_cast<double>(rank.size));
       break;
     }
   }
@@ -184,8 +205,9 @@ void over_calls::give(const graph::record_batch& rows, const over_segment& of, s
 void over_calls::compute(const graph::record_batch& rows, std::span<const std::int64_t> times_ms,
                          const over_segment& of, std::byte* carried,
                          std::vector<std::uint32_t>& keep) {
-  auto number = word_at(carried);
-  auto groups = word_at(carried + sizeof(std::int64_t));
+  over_rank rank;
+  rank.number = word_at(carried);
+  rank.dense_rank = word_at(carried + sizeof(std::int64_t));
   auto* group = carried + counters_bytes;
   if (is_bounded()) { // its sums are those of the rows that are in it
     std::fill(group_.begin(), group_.end(), std::byte{});
@@ -204,8 +226,8 @@ void over_calls::compute(const graph::record_batch& rows, std::span<const std::i
       ++end;
     for (auto each = row; each < end; ++each)
       enter(rows, static_cast<std::uint32_t>(each), group);
-    ++groups;
-    const auto rank = number + 1;
+    ++rank.dense_rank;
+    rank.rank = rank.number + 1;
     for (auto each = row; each < end; ++each) {
       if (is_bounded())
         while (low < each &&
@@ -214,12 +236,13 @@ void over_calls::compute(const graph::record_batch& rows, std::span<const std::i
           leave(rows, static_cast<std::uint32_t>(low++), group);
       if (is_bounded() && cells_.has_lost_sum(group))
         sum_again(rows, low, end);
-      give(rows, of, static_cast<std::uint32_t>(each), low, end, group, ++number, rank, groups);
+      ++rank.number;
+      give(rows, of, static_cast<std::uint32_t>(each), low, end, group, rank);
     }
     row = end;
   }
-  std::memcpy(carried, &number, sizeof(number));
-  std::memcpy(carried + sizeof(number), &groups, sizeof(groups));
+  std::memcpy(carried, &rank.number, sizeof(rank.number));
+  std::memcpy(carried + sizeof(rank.number), &rank.dense_rank, sizeof(rank.dense_rank));
   choose_kept(rows, times_ms, of, keep);
 }
 
@@ -236,7 +259,7 @@ void over_calls::choose_kept(const graph::record_batch& rows,
   for (auto& each : calls_) {
     if (each.what == kind::lag) {
       const auto back =
-          std::max<std::int64_t>(lag_of(rows, each, static_cast<std::uint32_t>(of.end - 1)), 0);
+          std::max<std::int64_t>(offset_of(rows, each, static_cast<std::uint32_t>(of.end - 1)), 0);
       const auto count = std::min<std::size_t>(static_cast<std::size_t>(back), of.end - of.begin);
       tail = std::min(tail, of.end - count);
     }

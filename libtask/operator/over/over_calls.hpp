@@ -20,6 +20,15 @@ struct over_segment {
   std::size_t end = 0;
 };
 
+/// Where a row stands among those of its partition; all but the number by the order alone.
+struct over_rank {
+  std::int64_t number = 0; ///< from 1
+  std::int64_t rank = 0;   ///< number of the first row that is equal
+  std::int64_t dense_rank = 0;
+  std::int64_t up_to_equal = 0; ///< of a whole partition: number of the last row that is equal
+  std::int64_t size = 0;        ///< likewise: of all rows
+};
+
 /// Computes SQL's functions with OVER for the rows of one key after another. Pure.
 ///
 /// What a row's window needs of earlier rows is carried from one call to the next: some rows (of a
@@ -39,6 +48,10 @@ public:
   /// @param keep      replaced by the rows of the segment that are carried on, ascending
   void compute(const graph::record_batch& rows, std::span<const std::int64_t> times_ms,
                const over_segment& of, std::byte* carried, std::vector<std::uint32_t>& keep);
+  /// Appends the results of a segment that is a whole partition, whose rows stand in their order.
+  /// @param order  by row, what it is ordered by; equal bytes: equal rows
+  void compute_whole(const graph::record_batch& rows, std::span<const byte_view> order,
+                     const over_segment& of);
   /// Gives the column of a call, with a value for each new row since the last time. `rows` are
   /// those of all calls of `compute` since then.
   graph::column_ptr finish(std::size_t call, const graph::record_batch& rows);
@@ -57,26 +70,34 @@ private:
     first,      //
     last,       //
     lag,        //
+    lead,       //
     row_number, ///< counters
     rank,
     dense_rank,
+    ntile,
+    percent_rank,
+    cume_dist,
   };
   struct call {
     explicit call(graph::column_builder to) : built(std::move(to)) {}
     kind what = kind::cell;
     std::size_t cell = 0;
     std::size_t column = 0;
-    std::int32_t offset = -1;    ///< of LAG: a column of numbers; -1: 1
-    std::int32_t otherwise = -1; ///< of LAG: a column for rows that have none before them
+    std::int32_t offset = -1;    ///< of LAG, LEAD, NTILE: a column of numbers; -1: 1
+    std::int32_t otherwise = -1; ///< of LAG, LEAD: a column for rows that have none there
     graph::column_builder built;
     std::vector<std::uint32_t> rows;      ///< results as rows of the batch
-    std::vector<std::uint8_t> is_default; ///< of LAG, by result
+    std::vector<std::uint8_t> is_default; ///< of LAG and LEAD, by result
     std::vector<std::uint32_t> queue;     ///< of least and greatest: candidates, the best first
     std::size_t queue_at = 0;
     std::uint32_t place = nothing; ///< of first and last
   };
 
-  bool is_bounded() const { return spec_.preceding >= 0; }
+  /// Rows leave the window.
+  bool is_bounded() const {
+    return spec_.frame ? spec_.frame->first.kind != graph::over_bound::unbounded
+                       : spec_.preceding >= 0;
+  }
   static void begin(call& of);
   /// A row comes into the window, or leaves it.
   void enter(const graph::record_batch& rows, std::uint32_t row, std::byte* group);
@@ -84,11 +105,14 @@ private:
   /// Sums the rows of a bounded window anew: of one that held too much and no longer does.
   void sum_again(const graph::record_batch& rows, std::size_t low, std::size_t high);
   void give(const graph::record_batch& rows, const over_segment& of, std::uint32_t row,
-            std::size_t low, std::size_t high, const std::byte* group, std::int64_t number,
-            std::int64_t rank, std::int64_t dense_rank);
+            std::size_t low, std::size_t high, const std::byte* group, const over_rank& rank);
+  static void give_ahead(const graph::record_batch& rows, call& of, std::uint32_t row,
+                         std::size_t end);
+  static std::int64_t bucket_of(const graph::record_batch& rows, const call& of, std::uint32_t row,
+                                const over_rank& rank);
   static std::uint32_t first_value(const graph::record_batch& rows, call& of, std::size_t low,
                                    std::size_t high);
-  static std::int64_t lag_of(const graph::record_batch& rows, const call& of, std::uint32_t row);
+  static std::int64_t offset_of(const graph::record_batch& rows, const call& of, std::uint32_t row);
   void choose_kept(const graph::record_batch& rows, std::span<const std::int64_t> times_ms,
                    const over_segment& of, std::vector<std::uint32_t>& keep);
 

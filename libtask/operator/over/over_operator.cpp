@@ -2,6 +2,7 @@
 
 #include "libtask/operator/over/over_calls.hpp"
 #include "libtask/operator/over/timed_rows.hpp"
+#include "libtask/operator/over/whole_over_operator.hpp"
 #include "libtask/operator/waiting_rows.hpp"
 #include "libgraph/data/decode_rows.hpp"
 #include "libgraph/data/key_codec.hpp"
@@ -302,6 +303,8 @@ private:
 
 result<std::unique_ptr<stream_operator>> make_over_operator(const graph::operator_node& node,
                                                             const operator_context& context) {
+  if (std::get<graph::over_spec>(node.spec).frame)
+    return make_whole_over_operator(node, context);
   return std::unique_ptr<stream_operator>(std::make_unique<over_operator>(node, context));
 }
 
