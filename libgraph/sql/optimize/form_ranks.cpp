@@ -89,6 +89,15 @@ void form_window_rank(const plan_node& input, rank_node& node) {
   node.is_zoned = shape->is_zoned;
 }
 
+/// The first row of each partition by event time is known when the watermark has passed it: numbers
+/// in that order, and the condition, give it once, with its time.
+bool is_first_in_time(const plan_node& input, const rank_node& node) {
+  return node.last == 1 && !node.window_end && node.order.size() == 1 &&
+         !node.order[0].is_descending &&
+         input.columns[node.order[0].column].time == time_kind::row_time &&
+         find_updating(input) == nullptr;
+}
+
 std::optional<plan_node> form(plan_node& plan) {
   auto& calc = std::get<calc_node>(plan.node);
   const auto& below = plan.inputs[0];
@@ -109,6 +118,10 @@ std::optional<plan_node> form(plan_node& plan) {
   made.order = over->order;
   made.first = range.first;
   made.last = *range.last;
+  form_deduplication(below.inputs[0], made);
+  form_window_rank(below.inputs[0], made);
+  if (is_first_in_time(below.inputs[0], made))
+    return std::nullopt;
   calc.condition = all_of(std::move(others));
   bool is_read = false;
   const auto type = below.columns[rank].type;
@@ -127,8 +140,6 @@ std::optional<plan_node> form(plan_node& plan) {
   if (calc.condition)
     use(*calc.condition);
   made.outputs_rank = is_read && made.first != made.last;
-  form_deduplication(below.inputs[0], made);
-  form_window_rank(below.inputs[0], made);
   plan_node ranked;
   ranked.at = below.at;
   ranked.columns = below.columns;

@@ -37,6 +37,15 @@ bool is_simple(const aggregate_node& grouped, const window_shape& shape) {
   return are_simple(grouped.items);
 }
 
+/// Whether the time that rows go along with is that of their only time attribute: a join gives two,
+/// and what waits for the end of its input another one.
+bool has_one_time(const plan_node& rows) {
+  if (std::holds_alternative<watermark_node>(rows.node))
+    return true;
+  return !std::holds_alternative<join_node>(rows.node) && !rows.traits.is_final &&
+         std::all_of(rows.inputs.begin(), rows.inputs.end(), has_one_time);
+}
+
 bool is_below(const bound_expression& in, std::size_t width) {
   bool out = true;
   visit_columns(in, [&](const bound_column& column) { out &= column.index < width; });
@@ -141,7 +150,7 @@ std::optional<plan_node> form_over_function(const plan_node& plan) {
     rows = filtered(std::move(rows), std::move(*parts->condition));
   const auto inner = items.size();
   rows = projected(std::move(rows), std::move(items), std::move(names));
-  if (!is_simple(grouped, made.shape)) {
+  if (!is_simple(grouped, made.shape) || !has_one_time(below)) {
     rows = windowed(std::move(rows), {made.shape, std::move(partition)}, plan.at);
     made.carried = carried_bounds{inner, inner + 1};
     made.shape.time_column = 0;

@@ -1,4 +1,5 @@
 #include "libgraph/sql/plan/query_planner.hpp"
+#include "libgraph/sql/plan/time_distance.hpp"
 
 #include <algorithm>
 
@@ -95,6 +96,7 @@ std::optional<query_planner::relation> query_planner::plan_join(const join_table
   joined.plan.node = std::move(node);
   joined.plan.inputs.push_back(std::move(left->plan));
   joined.plan.inputs.push_back(std::move(right->plan));
+  keep_times(joined.plan, std::get<join_node>(joined.plan.node).condition);
   return shared.empty() ? std::move(joined)
                         : merge_columns(std::move(joined), left_count, shared, kind);
 }

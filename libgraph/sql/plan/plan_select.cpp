@@ -1,6 +1,8 @@
+#include "libgraph/sql/plan/conditions.hpp"
 #include "libgraph/sql/plan/grouping.hpp"
 #include "libgraph/sql/plan/over.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
+#include "libgraph/sql/plan/time_distance.hpp"
 #include "libgraph/types/value_text.hpp"
 
 #include <algorithm>
@@ -10,6 +12,17 @@
 // SELECT: WHERE, GROUP BY, HAVING, the list, DISTINCT, and the columns that ORDER BY needs.
 namespace headrace::sql {
 namespace {
+
+/// FROM a, b WHERE …: the condition may be that of the join.
+void keep_times_of(plan_node& rows, const bound_expression& where) {
+  const auto* join = std::get_if<join_node>(&rows.node);
+  if (join == nullptr || join->kind != join_type::inner)
+    return;
+  conditions all = conjuncts(where);
+  if (join->condition)
+    all.push_back(*join->condition);
+  keep_times(rows, all_of(std::move(all)));
+}
 
 /// "a", "a0", "a1" where a name comes several times.
 void make_unique(std::vector<std::string>& names) {
@@ -44,20 +57,6 @@ bool is_query_condition(const expression& of) {
   if (const auto* compared = std::get_if<quantified_comparison>(&of.node))
     return compared->rows.has_value();
   return std::holds_alternative<in_query>(of.node) || std::holds_alternative<exists>(of.node);
-}
-
-bound_expression all_of(std::vector<bound_expression> parts) {
-  if (parts.size() == 1)
-    return std::move(parts[0]);
-  const auto at = join(parts.front().at, parts.back().at);
-  bool is_nullable = false;
-  for (const auto& each : parts)
-    is_nullable |= each.type.is_nullable();
-  bound_call both;
-  both.function = "AND";
-  both.arguments = std::move(parts);
-  return {std::move(both),
-          is_nullable ? logical_type::boolean() : logical_type::boolean().not_null(), at};
 }
 
 bool is_first_of(const bound_expression& key, const group_window& window) {
@@ -142,8 +141,13 @@ query_planner::plan_where(relation input, const expression& condition,
       (is_correlated ? *correlations : kept).push_back(std::move(*bound));
     }
   }
-  if (!kept.empty())
-    input.plan = filtered(std::move(input.plan), all_of(std::move(kept)));
+  if (!kept.empty()) {
+    const auto at = join(kept.front().at, kept.back().at);
+    auto all = all_of(std::move(kept));
+    all->at = at;
+    keep_times_of(input.plan, *all);
+    input.plan = filtered(std::move(input.plan), std::move(*all));
+  }
   for (const auto* each : queries) {
     auto joined = plan_query_condition(input, *each);
     is_sound &= joined.has_value();

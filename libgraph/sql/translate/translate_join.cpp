@@ -1,5 +1,6 @@
 #include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/optimize/upsert_key.hpp"
+#include "libgraph/sql/plan/time_distance.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 #include "libactors/base/assert.hpp"
 
@@ -72,6 +73,10 @@ std::int32_t job_translator::add_buckets(std::int32_t input, logical_type& type,
 
 maybe_index job_translator::make(const join_node& node, const plan_node& plan) {
   HEADRACE_ASSERT(node.keys.has_value(), "keys of joins are formed by the optimizer");
+  if (find_untimed(plan) == &plan && find_updating(plan) == nullptr)
+    return fail(diagnostic_kind::unsupported,
+                "the times of this join have a distance, and no keys by which it is bounded",
+                plan.at);
   const maybe_index below[] = {visit(plan.inputs[0]), visit(plan.inputs[1])};
   graph::join_spec spec;
   spec.kind = kind_of(node.kind);
@@ -201,6 +206,9 @@ maybe_index job_translator::make(const version_join_node& node, const plan_node&
   if (!check_version_key(node, plan))
     return std::nullopt;
   // Which version is meant says the new one alone.
+  if (const auto* untimed = find_untimed(plan.inputs[0]))
+    return fail(diagnostic_kind::unsupported,
+                "a join of rows that are updated has no row time any more", untimed->at);
   const maybe_index below[] = {visit(plan.inputs[0]), visit(plan.inputs[1], false)};
   graph::timed_join_spec spec;
   spec.is_by_version = true;

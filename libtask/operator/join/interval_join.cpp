@@ -2,6 +2,7 @@
 #include "libtask/operator/join/timed_sides.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace headrace::task {
@@ -58,6 +59,12 @@ public:
 
   status advance(graph::watermark mark) override {
     sides_.watermark_ms = std::max(sides_.watermark_ms, mark.time_ms);
+    passing_ = mark;
+    return {};
+  }
+  bool forwards_watermarks() const override { return false; }
+  status change_status(graph::watermark_status state) override {
+    status_ = state;
     return {};
   }
 
@@ -69,10 +76,28 @@ public:
       if (has_more)
         return drain_result::more;
     }
+    if (const auto mark = std::exchange(passing_, std::nullopt))
+      if (const auto held = held_back_ms(mark->time_ms))
+        out.emit(graph::watermark{*held});
+    if (const auto state = std::exchange(status_, std::nullopt))
+      out.emit(*state);
     return drain_result::done;
   }
 
 private:
+  /// A row leaves with times that lie behind the watermark: so far is it held back.
+  std::optional<std::int64_t> held_back_ms(std::int64_t mark_ms) const {
+    if (mark_ms == graph::watermark::end)
+      return mark_ms;
+    auto by_ms = std::max({std::int64_t{0}, -sides_.spec.least_ms, sides_.spec.most_ms});
+    // A row without a match leaves with all of its bucket.
+    if (is_outer(sides_.spec.join.kind, 0) || is_outer(sides_.spec.join.kind, 1))
+      by_ms += bucket_ms_;
+    std::int64_t out = 0;
+    if (__builtin_sub_overflow(mark_ms, by_ms, &out) || out <= graph::watermark::none)
+      return std::nullopt;
+    return out;
+  }
   join_rows& other() { return sides_.rows[1 - sides_.side]; }
 
   /// When no row may come any more that is near enough to one of the bucket.
@@ -195,6 +220,8 @@ private:
 
   timed_sides sides_;
   std::int64_t bucket_ms_;
+  std::optional<graph::watermark> passing_; ///< what follows the rows that it lets go
+  std::optional<graph::watermark_status> status_;
   bool is_busy_ = false;
   bool expiring_ = false;
   std::size_t at_ = 0;     ///< row of the batch …
