@@ -117,7 +117,8 @@ result<std::optional<std::vector<sql_step>>> plan_steps(const std::string& text,
     std::fprintf(stderr, "headrace: warning: %s\n", warning.c_str());
   for (auto& each : planned.steps) {
     if (auto* words = std::get_if<sql::text_table>(&each)) {
-      steps.emplace_back(std::move(*words));
+      if (words->of == nullptr || sql::translate(*words->of, known, planned.findings))
+        steps.emplace_back(std::move(*words));
     } else if (const auto* job = std::get_if<sql::planned_job>(&each)) {
       auto made = sql::translate(*job, known, planned.findings);
       if (!made)

@@ -156,7 +156,11 @@ result<std::optional<job_id>> shell_sql::run(std::string_view text) {
     HEADRACE_CHECK(to_.tell("warning: " + warning + '\n'));
   if (!outcome || !findings.empty())
     return wrong(findings, text);
-  if (const auto* words = std::get_if<sql::text_table>(&*outcome))
+  const auto* words = std::get_if<sql::text_table>(&*outcome);
+  if (words != nullptr && words->of != nullptr &&
+      !sql::translate(*words->of, connectors_, findings))
+    return wrong(findings, text);
+  if (words != nullptr)
     return done(client::print_words(*words, to_.format, to_.print));
   if (const auto* planned = std::get_if<sql::planned_job>(&*outcome))
     return run_job(*planned, text);

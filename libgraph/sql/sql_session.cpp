@@ -65,6 +65,28 @@ std::vector<plan_node> optimize_all(std::vector<plan_node> plans, const executio
   return plans;
 }
 
+/// Rows that are shown.
+plan_node shown(plan_node rows) {
+  plan_node out;
+  out.columns = rows.columns;
+  out.at = rows.at;
+  out.node = sink_node{};
+  out.inputs.push_back(std::move(rows));
+  return out;
+}
+
+/// A job, and one that is explained, know where the options of tables stand.
+void set_places(statement_outcome& of, const std::shared_ptr<const option_places>& places) {
+  if (auto* job = std::get_if<planned_job>(&of))
+    job->places = places;
+  auto* words = std::get_if<text_table>(&of);
+  if (words == nullptr || words->of == nullptr)
+    return;
+  auto job = *words->of;
+  job.places = places;
+  words->of = std::make_shared<const planned_job>(std::move(job));
+}
+
 } // namespace
 
 std::nullopt_t sql_session::fail(diagnostic_kind kind, std::string message, source_span at) {
@@ -221,7 +243,10 @@ sql_session::maybe sql_session::run_node(const explain& from) {
   text += "\n== Optimized plan ==\n";
   const bool with_changes = std::find(from.details.begin(), from.details.end(),
                                       explain_detail::changelog_mode) != from.details.end();
-  for (const auto& each : optimize_all(std::move(plans), *execution, *findings_))
+  const bool is_shown = std::holds_alternative<query_statement>(of);
+  planned_job planned;
+  planned.sinks = optimize_all(std::move(plans), *execution, *findings_);
+  for (const auto& each : planned.sinks)
     text += with_changes ? to_string_with_changes(each) : to_string(each);
   if (findings_->size() > known)
     return std::nullopt;
@@ -230,6 +255,12 @@ sql_session::maybe sql_session::run_node(const explain& from) {
   text_table out;
   out.columns = {"result"};
   out.rows.push_back({std::move(text)});
+  for (auto& each : planned.sinks)
+    if (is_shown)
+      each = shown(std::move(each));
+  planned.settings = settings_;
+  planned.views = views_;
+  out.of = std::make_shared<const planned_job>(std::move(planned));
   return out;
 }
 
@@ -286,11 +317,17 @@ sql_session::maybe sql_session::run_node(const use& from) {
 
 planned_script plan_script(std::string_view text, sql_session& session) {
   planned_script out;
+  const auto places = std::make_shared<option_places>();
   auto parsed = parse_script(text);
   out.findings = std::move(parsed.findings);
   for (const auto& each : parsed.value.statements)
-    if (auto step = session.run(each, out.findings))
+    if (auto step = session.run(each, out.findings)) {
+      if (const auto* made = std::get_if<create_table>(&each.node))
+        if (const auto path = session.catalog().complete(texts_of(made->table)))
+          places->note(*path, made->options);
+      set_places(*step, places);
       out.steps.push_back(std::move(*step));
+    }
   out.warnings = session.take_warnings();
   // What follows from an error before, as from a table that was not made, is told behind it.
   std::stable_sort(out.findings.begin(), out.findings.end(),
@@ -317,7 +354,9 @@ bool translate_into(graph::pipeline& program, const planned_job& job, stream_tab
 std::optional<translated_job> translate(const planned_job& job,
                                         const graph::connector_registry& connectors,
                                         std::vector<diagnostic>& findings) {
-  auto out = translate(job.sinks, connectors, translation_of(job.settings), findings);
+  auto how = translation_of(job.settings);
+  how.places = job.places.get();
+  auto out = translate(job.sinks, connectors, how, findings);
   name_views(findings, job.views);
   if (out)
     out->program.settings.name = job.name;

@@ -11,6 +11,7 @@
 #include "libactors/base/option.hpp"
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,10 +21,14 @@
 
 namespace headrace::sql {
 
+struct planned_job;
+
 /// What SHOW, DESCRIBE and EXPLAIN give: texts in columns.
 struct text_table {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
+  /// Of EXPLAIN: what it tells of; it is well where that can be translated.
+  std::shared_ptr<const planned_job> of{};
   friend bool operator==(const text_table&, const text_table&) = default;
 };
 
@@ -34,7 +39,8 @@ struct planned_job {
   configuration settings; ///< as SET by then, over those of the session's start
   /// Paths of the libraries that functions of the session lie in, by SHA-256.
   std::map<std::string, std::string> libraries;
-  view_texts views = {}; ///< that the sinks read
+  view_texts views = {};                         ///< that the sinks read
+  std::shared_ptr<const option_places> places{}; ///< of the script around; null: not known
 };
 
 /// What a statement came to; nothing when it only changed the session.

@@ -121,11 +121,13 @@ void statement_parser::parse_column_constraint(column_definition& out) {
   in_.expect(kw::key_);
   out.is_primary_key = true;
   const auto at = in_.here();
-  if (in_.accept(kw::not_))
+  if (in_.accept(kw::not_)) {
     in_.expect(kw::enforced_);
-  else if (in_.accept(kw::enforced_))
-    in_.fail(diagnostic_kind::unsupported, "keys are not checked: write PRIMARY KEY … NOT ENFORCED",
-             at);
+    return;
+  }
+  in_.accept(kw::enforced_);
+  in_.fail(diagnostic_kind::unsupported, "keys are not checked: write PRIMARY KEY … NOT ENFORCED",
+           at);
 }
 
 watermark_definition statement_parser::parse_watermark() {

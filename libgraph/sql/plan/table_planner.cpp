@@ -281,7 +281,7 @@ bool table_planner::set_key(const key_constraint& from, graph::table_definition&
     return fail(diagnostic_kind::unsupported, "UNIQUE is not supported, PRIMARY KEY is", from.at);
   if (!from.is_not_enforced)
     return fail(diagnostic_kind::invalid,
-                "a stream cannot enforce keys: write PRIMARY KEY (…) NOT ENFORCED", from.at);
+                "keys are not checked: write PRIMARY KEY (…) NOT ENFORCED", from.at);
   if (!into.primary_key.empty())
     return fail(diagnostic_kind::duplicate_name, "table has two primary keys", from.at);
   bool is_sound = true;

@@ -130,6 +130,24 @@ void job_translator::warn_of_dead_letters() {
            names[i] + "$errors");
 }
 
+std::nullopt_t job_translator::fail_table(const graph::object_path& table,
+                                          const graph::object_options& options,
+                                          const std::string& message, source_span at) {
+  if (settings_.places != nullptr)
+    at = settings_.places->find(table, options, message).value_or(at);
+  return fail(diagnostic_kind::invalid, "table " + table.object + ": " + message, at);
+}
+
+bool job_translator::check_options(const graph::object_path& table,
+                                   const graph::object_options& options, source_span at) {
+  const auto connector = options.find("connector");
+  if (connector == options.end() || connector->second != "filesystem" || options.contains("format"))
+    return true;
+  fail_table(table, options,
+             "missing option of connector 'filesystem': 'format', such as 'format' = 'csv'", at);
+  return false;
+}
+
 std::nullopt_t job_translator::fail(diagnostic_kind kind, std::string message, source_span at) {
   findings_.push_back({kind, std::move(message), at});
   return std::nullopt;

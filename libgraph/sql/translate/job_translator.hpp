@@ -2,6 +2,7 @@
 
 #include "libgraph/connector/registry.hpp"
 #include "libgraph/sql/plan/logical_plan.hpp"
+#include "libgraph/sql/translate/option_places.hpp"
 #include "libgraph/sql/translate/stream_tables.hpp"
 #include "libgraph/transformation/pipeline.hpp"
 
@@ -40,7 +41,8 @@ struct translation_settings {
   bool drops_null = false; ///< rows with NULL for a column that is NOT NULL; else they fail the job
   length_enforcer lengths = length_enforcer::ignore;
   bool refuses_unsteady = false; ///< else rows that are taken back may differ, which is warned of
-  stream_tables* streams = nullptr; ///< of the program around; null: there is none
+  stream_tables* streams = nullptr;      ///< of the program around; null: there is none
+  const option_places* places = nullptr; ///< of the script around; null: they are not known
 };
 
 /// Makes the operators of optimized plans, one job of all. What is equal in several is computed

@@ -166,8 +166,9 @@ maybe_index job_translator::make(const lookup_join_node& node, const plan_node& 
   const auto made =
       connectors_.create_source(spec.table.name, spec.table.options, shared(spec.table_type));
   if (!made)
-    return fail(diagnostic_kind::invalid,
-                "table " + node.table.table.object + ": " + made.error().message, plan.at);
+    return fail_table(node.table.table, node.table.options, made.error().message, plan.at);
+  if (!check_options(node.table.table, node.table.options, plan.at))
+    return std::nullopt;
   if ((*made)->bounds() != graph::boundedness::bounded)
     return fail(diagnostic_kind::unsupported,
                 "FOR SYSTEM_TIME AS OF reads a table once, so that it must end: " +
@@ -205,10 +206,10 @@ bool job_translator::check_version_key(const version_join_node& node, const plan
 maybe_index job_translator::make(const version_join_node& node, const plan_node& plan) {
   if (!check_version_key(node, plan))
     return std::nullopt;
-  // Which version is meant says the new one alone.
   if (const auto* untimed = find_untimed(plan.inputs[0]))
     return fail(diagnostic_kind::unsupported,
                 "a join of rows that are updated has no row time any more", untimed->at);
+  // Which version is meant says the new one alone.
   const maybe_index below[] = {visit(plan.inputs[0]), visit(plan.inputs[1], false)};
   graph::timed_join_spec spec;
   spec.is_by_version = true;

@@ -72,10 +72,10 @@ bool job_translator::add_table_sink(const sink_node& sink, const plan_node& plan
   const auto made =
       connectors_.create_sink(spec.connector.name, spec.connector.options, shared(type));
   if (!made)
-    fail(diagnostic_kind::invalid, "table " + sink.table->object + ": " + made.error().message,
-         plan.at);
+    fail_table(*sink.table, sink.options, made.error().message, plan.at);
+  const bool is_whole = made && check_options(*sink.table, sink.options, plan.at);
   const auto below = visit(plan.inputs[0], !made || (*made)->takes_update_before());
-  if (!made || !below)
+  if (!is_whole || !below)
     return false;
   const auto* able = dynamic_cast<const graph::changelog_sink*>(made->get());
   if ((able == nullptr || !able->takes_changes()) &&

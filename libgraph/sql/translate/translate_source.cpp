@@ -80,8 +80,9 @@ maybe_index job_translator::add_source(const scan_node& node, const plan_node& p
   const auto made =
       connectors_.create_source(spec.connector.name, spec.connector.options, shared(type));
   if (!made)
-    return fail(diagnostic_kind::invalid,
-                "table " + node.table.object + ": " + made.error().message, plan.at);
+    return fail_table(node.table, node.options, made.error().message, plan.at);
+  if (!check_options(node.table, node.options, plan.at))
+    return std::nullopt;
   const bool has_end = (*made)->bounds() == graph::boundedness::bounded;
   has_end_ &= has_end;
   if (settings_.is_batch && !check_batch(node, has_end, plan.at))

@@ -40,6 +40,12 @@ public:
 
 private:
   std::nullopt_t fail(diagnostic_kind kind, std::string message, source_span at);
+  /// Why a table's connector does not go with its options, at the option where that is known.
+  std::nullopt_t fail_table(const graph::object_path& table, const graph::object_options& options,
+                            const std::string& message, source_span at);
+  /// Whether the table has the options without which Flink makes none of its connector.
+  bool check_options(const graph::object_path& table, const graph::object_options& options,
+                     source_span at);
   std::nullopt_t not_yet(const std::string& what, source_span at);
   /// Once, whatever says it how often.
   void warn(std::string what);
