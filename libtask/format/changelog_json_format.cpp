@@ -182,6 +182,7 @@ private:
 result<std::unique_ptr<graph::format>>
 make_changelog_json_format(const graph::option_map& options) {
   HEADRACE_TRY(auto parsed, json_options::parse(options, "changelog-json"));
+  parsed.nulls_fields = false; // NULL would be another row than the one that is taken back
   return std::unique_ptr<graph::format>(std::make_unique<changelog_json_format>(std::move(parsed)));
 }
 

@@ -105,13 +105,19 @@ csv_decoder::record_end csv_decoder::decode_record(csv_scanner& in, batch_builde
       return record_end::incomplete;
     if (end == field_end::malformed)
       return fail_record(field.begin, in.fault());
-    if (fields < columns && !append(fields_[fields], field, out)) [[unlikely]]
+    if (fields < columns && !append(fields_[fields], field, out) &&
+        !append_null_instead(fields_[fields], out)) [[unlikely]]
       return fail_record(field.begin, describe(fields, field));
   }
   if (fields == columns)
     return record_end::row;
-  return fail_record(begin, std::to_string(columns) + " fields expected, " +
-                                std::to_string(fields) + " found");
+  const auto found = fields;
+  while (fields < columns && append_null_instead(fields_[fields], out))
+    ++fields;
+  if (fields >= columns && options_.nulls_fields)
+    return record_end::row;
+  return fail_record(begin, std::to_string(columns) + " fields expected, " + std::to_string(found) +
+                                " found");
 }
 
 csv_decoder::record_end csv_decoder::fail_record(std::size_t at, std::string reason) {
@@ -139,6 +145,19 @@ bool csv_decoder::append(field_plan& plan, const csv_field& field, batch_builder
   if (plan.is_nested)
     return append_nested(plan, field.text, to);
   return plan.value.append(field.text, shared_ && !field.is_copy, to);
+}
+
+bool csv_decoder::append_null_instead(const field_plan& plan, batch_builder& out) const {
+  if (!options_.nulls_fields)
+    return false;
+  if (plan.column < 0)
+    return true;
+  if (!plan.value.type().is_nullable())
+    return false;
+  auto& to = out.column(static_cast<std::size_t>(plan.column));
+  to.truncate(out.size());
+  to.append_null();
+  return true;
 }
 
 bool csv_decoder::append_nested(field_plan& plan, std::string_view text,

@@ -44,6 +44,8 @@ private:
   };
 
   bool append(field_plan& plan, const csv_field& field, graph::batch_builder& out) const;
+  /// NULL in place of a field that could not be read, where the options say so.
+  bool append_null_instead(const field_plan& plan, graph::batch_builder& out) const;
   bool append_nested(field_plan& plan, std::string_view text, graph::column_builder& out) const;
   bool is_null(const scalar_reader& value, std::string_view text) const;
   std::string describe(std::size_t field_index, const csv_field& field) const;

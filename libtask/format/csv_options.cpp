@@ -28,7 +28,10 @@ constexpr std::array options{
                        "whether quoted fields may hold line breaks; a file is then read by one "
                        "reader"},
     option_declaration{"ignore-parse-errors", option_type::boolean, "false",
-                       "whether malformed records are left out and counted, not an error"},
+                       "whether fields that cannot be read are NULL, and records that are none are "
+                       "left out and counted, not an error"},
+    option_declaration{"ignore-malformed-records", option_type::boolean, "false",
+                       "whether records with such fields are left out and counted as a whole"},
 };
 
 } // namespace
@@ -53,8 +56,11 @@ result<csv_options> csv_options::parse(const graph::option_map& given) {
   out.has_header = set.get_bool("ignore-first-line");
   out.allow_comments = set.get_bool("allow-comments");
   out.allow_newlines = set.get_bool("allow-quoted-newlines");
-  out.on_malformed = set.get_bool("ignore-parse-errors") ? graph::malformed_policy::skip
-                                                         : graph::malformed_policy::fail;
+  const bool skips_records = set.get_bool("ignore-malformed-records");
+  const bool ignores_errors = set.get_bool("ignore-parse-errors");
+  out.on_malformed = skips_records || ignores_errors ? graph::malformed_policy::skip
+                                                     : graph::malformed_policy::fail;
+  out.nulls_fields = ignores_errors && !skips_records;
   if (out.delimiter == '\n' || out.delimiter == '\r' || out.quote == '\n' || out.escape == '\n' ||
       out.delimiter == out.quote || out.delimiter == out.escape)
     return error(errc::bad_option_value,

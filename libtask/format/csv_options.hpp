@@ -20,6 +20,7 @@ struct csv_options {
   bool allow_comments = false; ///< lines that start with '#' are no records
   bool allow_newlines = false; ///< line breaks inside quotes; files are then read whole
   graph::malformed_policy on_malformed = graph::malformed_policy::fail;
+  bool nulls_fields = false; ///< what cannot be read is NULL, where its type has that
 
   /// What `parse` takes.
   static std::span<const option_declaration> declared();

@@ -51,6 +51,33 @@ std::string_view without_spaces(std::string_view token) {
   return token;
 }
 
+/// Whether a token is, or begins, a value of JSON: the parser has not looked at all of it yet.
+bool is_value(std::string_view token) {
+  if (token.empty() || token == "true" || token == "false" || token == "null")
+    return !token.empty();
+  if (token[0] == '"' || token[0] == '{' || token[0] == '[')
+    return true;
+  const auto digits = [&] {
+    const auto count = std::min(token.find_first_not_of("0123456789"), token.size());
+    token.remove_prefix(count);
+    return count > 0;
+  };
+  const auto take = [&](std::string_view one_of) {
+    const bool is_there = !token.empty() && one_of.find(token[0]) != one_of.npos;
+    token.remove_prefix(is_there ? 1 : 0);
+    return is_there;
+  };
+  take("-");
+  if (!digits() || (take(".") && !digits()))
+    return false;
+  if (take("eE")) {
+    take("+-");
+    if (!digits())
+      return false;
+  }
+  return token.empty();
+}
+
 constexpr int plain_pause_max = 63;
 
 /// Lets the strings of a column, and of rows in it, share the owner.
@@ -101,6 +128,8 @@ private:
     return fail(std::string("no JSON object: ") + simdjson::error_message(code));
   }
   bool mismatch(const logical_type& wanted, std::string_view token);
+  /// NULL in place of a value that is another than wanted, where the options say so.
+  bool append_null_instead(const logical_type& type, std::size_t rows, column_builder& out);
 
   json_options options_;
   graph::row_type_ptr type_;
@@ -114,6 +143,7 @@ private:
   bool shared_ = false;    ///< and the current line is read in place
   const logical_type::field* current_field_ = nullptr; ///< of the outermost row
   std::vector<std::string_view> map_keys_;             ///< of the maps that are being read
+  bool is_mismatch_ = false; ///< the fault is of a value that is well otherwise
   std::string reason_;
   byte_view line_;           ///< as it is parsed
   std::size_t fault_at_ = 0; ///< bytes into the line
@@ -225,7 +255,8 @@ bool json_decoder::append_fields(value_plan& plan, simdjson::ondemand::object& o
       out.truncate(rows); // named twice: the last one counts
     if (is_outermost)
       current_field_ = &fields.type().fields()[index];
-    if (!append_value(plan.children[index], field.value(), out))
+    if (!append_value(plan.children[index], field.value(), out) &&
+        !append_null_instead(fields.type().fields()[index].type, rows, out))
       return false;
   }
   for (std::size_t i = 0; i < plan.children.size(); ++i) {
@@ -330,7 +361,9 @@ bool json_decoder::append_array(value_plan& plan, simdjson::ondemand::value& val
   if (value.get_array().get(array))
     return mismatch(*plan.type, token);
   return append_elements<simdjson::ondemand::value>(array, out, [&](auto& element) {
-    return append_value(plan.children[0], element, out.child(0));
+    const auto size = out.child(0).size();
+    return append_value(plan.children[0], element, out.child(0)) ||
+           append_null_instead(*plan.children[0].type, size, out.child(0));
   });
 }
 
@@ -363,9 +396,14 @@ bool json_decoder::append_entry(value_plan& plan, simdjson::ondemand::field& fie
   auto& keys = plan.children[0];
   if (!read_key(field, key))
     return false;
-  if (!keys.scalar.append(key, false, out.child(0)))
-    return mismatch(*keys.type, key);
-  return append_value(plan.children[1], field.value(), out.child(1));
+  if (!keys.scalar.append(key, false, out.child(0))) {
+    mismatch(*keys.type, key);
+    is_mismatch_ = true; // the key stands without its quotes here
+    return false;
+  }
+  const auto size = out.child(1).size();
+  return append_value(plan.children[1], field.value(), out.child(1)) ||
+         append_null_instead(*plan.children[1].type, size, out.child(1));
 }
 
 /// Reads a map from its text, without the entries whose keys come again: the parser at hand has
@@ -421,6 +459,7 @@ bool json_decoder::append_row(value_plan& plan, simdjson::ondemand::value& value
 }
 
 bool json_decoder::fail(std::string reason, const char* at) {
+  is_mismatch_ = false;
   reason_ = std::move(reason);
   fault_at_ = at >= line_.data() && at <= line_.data() + line_.size()
                   ? static_cast<std::size_t>(at - line_.data())
@@ -431,8 +470,19 @@ bool json_decoder::fail(std::string reason, const char* at) {
 bool json_decoder::mismatch(const logical_type& wanted, std::string_view token) {
   const auto where =
       current_field_ == nullptr ? std::string() : "field `" + current_field_->name + "` ";
-  return fail(where + "wants " + wanted.to_sql() + ", found " + excerpt(without_spaces(token)),
-              token.data());
+  fail(where + "wants " + wanted.to_sql() + ", found " + excerpt(without_spaces(token)),
+       token.data());
+  is_mismatch_ = is_value(without_spaces(token));
+  return false;
+}
+
+bool json_decoder::append_null_instead(const logical_type& type, std::size_t rows,
+                                       column_builder& out) {
+  if (!options_.nulls_fields || !is_mismatch_ || !type.is_nullable())
+    return false;
+  out.truncate(rows);
+  out.append_null();
+  return true;
 }
 
 } // namespace

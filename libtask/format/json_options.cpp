@@ -11,7 +11,10 @@ constexpr std::array options{
     option_declaration{"fail-on-missing-field", option_type::boolean, "false",
                        "whether a record without one of the fields is malformed; else it is NULL"},
     option_declaration{"ignore-parse-errors", option_type::boolean, "false",
-                       "whether malformed records are left out and counted, not an error"},
+                       "whether fields that cannot be read are NULL, and records that are none are "
+                       "left out and counted, not an error"},
+    option_declaration{"ignore-malformed-records", option_type::boolean, "false",
+                       "whether records with such fields are left out and counted as a whole"},
     option_declaration{
         "timestamp-format.standard", option_type::text, "SQL",
         "how timestamps are written: '2024-02-29 12:34:56.789' or with a 'T' between; "
@@ -38,8 +41,11 @@ result<json_options> json_options::parse(const graph::option_map& given, std::st
                graph::option_set::parse("format '" + std::string(format) + "'", options, given));
   json_options out;
   out.fail_on_missing_field = set.get_bool("fail-on-missing-field");
-  out.on_malformed = set.get_bool("ignore-parse-errors") ? graph::malformed_policy::skip
-                                                         : graph::malformed_policy::fail;
+  const bool skips_records = set.get_bool("ignore-malformed-records");
+  const bool ignores_errors = set.get_bool("ignore-parse-errors");
+  out.on_malformed = skips_records || ignores_errors ? graph::malformed_policy::skip
+                                                     : graph::malformed_policy::fail;
+  out.nulls_fields = ignores_errors && !skips_records;
   out.timestamps = set.get_text("timestamp-format.standard") == "SQL" ? timestamp_style::sql
                                                                       : timestamp_style::iso_8601;
   out.ignore_null_fields = set.get_bool("encode.ignore-null-fields");

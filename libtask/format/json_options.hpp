@@ -20,6 +20,7 @@ struct json_options {
   null_key_mode null_keys = null_key_mode::fail;
   std::string null_key_literal = "null";
   graph::malformed_policy on_malformed = graph::malformed_policy::fail;
+  bool nulls_fields = false; ///< what cannot be read is NULL, where its type has that
 
   /// What `parse` takes.
   static std::span<const option_declaration> declared();

@@ -106,7 +106,27 @@ graph::option_map with_errors(const graph::option_map& options, const graph::log
   const bool has_malformed = name != "lines" && name != "raw"; // any line is one
   if (const auto found = options.find("errors");
       found != options.end() && found->second != "fail" && has_malformed)
-    out.insert_or_assign(name + ".ignore-parse-errors", "true");
+    out.insert_or_assign(name + ".ignore-malformed-records", "true");
+  return out;
+}
+
+/// The fields that are told of files, by the option.
+result<std::vector<std::string>> metadata_fields_of(const graph::option_map& options,
+                                                    const graph::logical_type& type) {
+  std::vector<std::string> out;
+  const auto given = options.find(std::string(graph::metadata_option));
+  if (given == options.end())
+    return out;
+  for (const auto& key : split_partition_keys(given->second)) {
+    const auto field = graph::metadata_field(key);
+    const auto wanted = graph::file_metadata_type(key);
+    const auto found = type.field_index(field);
+    if (!wanted || found < 0 || !(type.child(static_cast<std::size_t>(found)) == *wanted))
+      return error(errc::bad_option_value,
+                   "bad value of option 'metadata.keys' of source 'file': there is no column of " +
+                       key);
+    out.push_back(field);
+  }
   return out;
 }
 

@@ -152,7 +152,7 @@ TEST_CASE("a malformed record is named by file, line, column, field and type") {
 
 TEST_CASE("malformed records are left out and counted when the option says so") {
   const auto out = decode("a,1\nb,x\n\"c,3\n\"d\"e,4\nf\ng,7\nh,8,9\ni,\"", {text, number},
-                          {{"ignore-parse-errors", "true"}});
+                          {{"ignore-malformed-records", "true"}});
   CHECK_FALSE(out.failure);
   CHECK(out.rows == rows{"<a>|<1>|", "<g>|<7>|"});
   CHECK(out.skipped == 6);

@@ -143,7 +143,7 @@ TEST_CASE("a malformed record is named by file, line, column, field and type") {
 
 TEST_CASE("malformed records are left out and counted when the option says so") {
   const auto out = decode("{\"c0\":1}\n{\"c0\":\n{\"c0\":[2,\"x\"]}\n{\"c0\":3}x\n{\"c0\":4}",
-                          {number}, {{"ignore-parse-errors", "true"}});
+                          {number}, {{"ignore-malformed-records", "true"}});
   CHECK(out.rows == rows{"<1>|", "<4>|"});
   CHECK(out.skipped == 3);
   CHECK(out.lines == 4);
