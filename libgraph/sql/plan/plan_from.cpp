@@ -1,3 +1,4 @@
+#include "libgraph/connector/file_metadata.hpp"
 #include "libgraph/connector/source.hpp"
 #include "libgraph/sql/parse/parser.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
@@ -337,6 +338,56 @@ bool query_planner::is_over_itself(const graph::catalog_store& catalog,
   return planner.views_->has_cycle;
 }
 
+namespace {
+
+/// Columns of metadata under their own names and types, all in the order of the table.
+plan_node named_metadata(plan_node scan, const graph::table_definition& table) {
+  std::vector<bound_expression> items;
+  std::vector<std::string> names;
+  for (const auto& each : table.columns) {
+    if (each.kind == graph::column_kind::computed)
+      continue;
+    const auto name = each.kind == graph::column_kind::metadata
+                          ? graph::metadata_field(each.metadata_key)
+                          : each.name;
+    const auto found = std::find_if(scan.columns.begin(), scan.columns.end(),
+                                    [&](const plan_column& column) { return column.name == name; });
+    const auto place = static_cast<std::size_t>(found - scan.columns.begin());
+    items.push_back(
+        expression_binder::cast_to({bound_column{place}, found->type, scan.at}, each.type));
+    names.push_back(each.name);
+  }
+  return projected(std::move(scan), std::move(items), std::move(names));
+}
+
+/// What the connector has of a key, where it fits the column. As Flink says it.
+std::optional<logical_type> find_metadata(const graph::object_path& path,
+                                          const graph::table_column& column,
+                                          const graph::object_options& options,
+                                          std::string& refusal) {
+  const auto& connector = options.at("connector");
+  const bool is_file = connector == "filesystem" || connector == "file";
+  const auto type =
+      is_file ? graph::file_metadata_type(column.metadata_key) : std::optional<logical_type>();
+  if (type && is_castable(*type, column.type))
+    return type;
+  const auto of =
+      "'" + column.metadata_key + "' in column '" + column.name + "' of table " + path.object;
+  if (type)
+    refusal = "invalid data type for metadata key " + of + ": " + column.type.to_sql() +
+              " does not take " + type->to_sql();
+  else if (is_file)
+    refusal = "invalid metadata key " + of + "; connector '" + connector + "' has " +
+              join_text(std::vector<std::string>(graph::file_metadata_keys.begin(),
+                                                 graph::file_metadata_keys.end()),
+                        ", ");
+  else
+    refusal = "invalid metadata key " + of + ": connector '" + connector + "' gives no metadata";
+  return std::nullopt;
+}
+
+} // namespace
+
 std::optional<plan_node> query_planner::plan_scan(const graph::object_path& path,
                                                   const graph::table_definition& table,
                                                   const std::vector<hint>& hints, source_span at) {
@@ -357,29 +408,44 @@ std::optional<plan_node> query_planner::plan_scan(const graph::object_path& path
   plan_node out;
   out.at = at;
   std::vector<logical_type::field> fields;
-  for (const auto& each : table.columns) {
-    if (each.kind == graph::column_kind::metadata)
-      return unsupported(
-          "no connector gives metadata yet: column " + each.name + " of " + path.object, at);
-    if (each.kind != graph::column_kind::physical)
-      continue;
+  const auto add = [&](const std::string& name, const logical_type& type) {
     scan.fields.push_back(fields.size());
-    fields.push_back({each.name, each.type, {}});
-    out.columns.push_back({each.name, each.type, time_kind::none, std::nullopt});
+    fields.push_back({name, type, {}});
+    out.columns.push_back({name, type, time_kind::none, std::nullopt});
+  };
+  for (const auto& each : table.columns)
+    if (each.kind == graph::column_kind::physical)
+      add(each.name, each.type);
+  std::vector<std::string> keys;
+  for (const auto& each : table.columns) {
+    if (each.kind != graph::column_kind::metadata ||
+        std::find(keys.begin(), keys.end(), each.metadata_key) != keys.end())
+      continue;
+    std::string refusal;
+    const auto type = find_metadata(path, each, scan.options, refusal);
+    if (!type)
+      return fail(diagnostic_kind::invalid, std::move(refusal), at);
+    keys.push_back(each.metadata_key);
+    add(graph::metadata_field(each.metadata_key), *type);
   }
+  if (!keys.empty())
+    scan.options.insert_or_assign(std::string(graph::metadata_option), join_text(keys, ","));
   scan.record = logical_type::row(std::move(fields)).not_null();
   out.node = std::move(scan);
 
+  if (!keys.empty())
+    out = named_metadata(std::move(out), table);
   const bool has_computed = out.columns.size() != table.columns.size();
   if (has_computed) {
     const auto scope = scope_of(out.columns, path.object);
     std::vector<bound_expression> items;
     std::vector<std::string> names;
-    std::size_t physical = 0;
+    std::size_t read = 0;
     for (const auto& each : table.columns) {
       names.push_back(each.name);
-      if (each.kind == graph::column_kind::physical) {
-        items.push_back({bound_column{physical++}, each.type, at});
+      if (each.kind != graph::column_kind::computed) {
+        items.push_back({bound_column{read}, out.columns[read].type, at});
+        ++read;
         continue;
       }
       std::vector<diagnostic> inner;

@@ -3,6 +3,7 @@
 #include "libtask/connector/file/input_files.hpp"
 #include "libtask/connector/file/partition_path.hpp"
 #include "libtask/format/scalar_text.hpp"
+#include "libgraph/connector/file_metadata.hpp"
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
@@ -15,6 +16,12 @@ namespace {
 constexpr std::uint64_t least_read_bytes = 4096;
 
 } // namespace
+
+std::vector<std::string> file_reading::constants() const {
+  auto out = partition_keys;
+  out.insert(out.end(), metadata_fields.begin(), metadata_fields.end());
+  return out;
+}
 
 file_reader::file_reader(file_reading reading, std::unique_ptr<graph::decoder> decoder,
                          graph::reader_context context)
@@ -66,7 +73,7 @@ result<std::optional<graph::fetched>> file_reader::fetch(const graph::fetch_budg
   }
   limiter_.take(rows_.size());
   auto out =
-      finish_fetch(rows_.is_empty() ? graph::record_batch() : with_partition(rows_.finish()));
+      finish_fetch(rows_.is_empty() ? graph::record_batch() : with_constants(rows_.finish()));
   out.skipped_records = skipped;
   return std::optional(std::move(out));
 }
@@ -74,7 +81,7 @@ result<std::optional<graph::fetched>> file_reader::fetch(const graph::fetch_budg
 status file_reader::open_next() {
   auto split = std::move(waiting_.front());
   waiting_.pop_front();
-  HEADRACE_CHECK(read_partition(split.path));
+  HEADRACE_CHECK(read_constants(split.path));
   auto file = context_.files.open(split.path);
   if (!file)
     return input_failure(split.path, std::move(file).error());
@@ -215,7 +222,25 @@ error file_reader::with_line(error failure, const graph::decode_origin& origin, 
   return again ? failure : std::move(again).error();
 }
 
-status file_reader::read_partition(const std::string& path) {
+status file_reader::read_constants(const std::string& path) {
+  const auto names = reading_.constants();
+  if (names.empty())
+    return {};
+  std::vector<graph::logical_type::field> fields;
+  for (const auto& each : names)
+    if (const auto index = reading_.type->field_index(each); index >= 0)
+      fields.push_back(reading_.type->fields()[static_cast<std::size_t>(index)]);
+  graph::batch_builder row(std::make_shared<const graph::logical_type>(
+      graph::logical_type::row(std::move(fields)).not_null()));
+  HEADRACE_CHECK(append_partition(path, row));
+  HEADRACE_CHECK(append_metadata(path, row));
+  row.end_row();
+  constants_ = row.finish();
+  return {};
+}
+
+/// Into the first columns.
+status file_reader::append_partition(const std::string& path, graph::batch_builder& row) const {
   if (reading_.partition_keys.empty())
     return {};
   const auto directory = path.substr(0, path.rfind('/'));
@@ -225,33 +250,47 @@ status file_reader::read_partition(const std::string& path) {
     return error(errc::input_unreadable, "input is in no partition: " + path +
                                              ", its directories are to be named " +
                                              join_text(reading_.partition_keys, "=…/") + "=…");
-  std::vector<graph::logical_type::field> fields;
-  for (const auto& key : reading_.partition_keys)
-    if (const auto index = reading_.type->field_index(key); index >= 0)
-      fields.push_back(reading_.type->fields()[static_cast<std::size_t>(index)]);
-  const auto type = std::make_shared<const graph::logical_type>(
-      graph::logical_type::row(std::move(fields)).not_null());
-  graph::batch_builder row(type);
-  std::size_t place = 0;
   for (std::size_t i = 0; i < values->size(); ++i) {
-    if (reading_.type->field_index(reading_.partition_keys[i]) < 0)
+    const auto place = row.type()->field_index(reading_.partition_keys[i]);
+    if (place < 0)
       continue;
-    auto& column = row.column(place);
+    auto& column = row.column(static_cast<std::size_t>(place));
+    const auto& type = row.type()->child(static_cast<std::size_t>(place));
     const auto& value = (*values)[i];
     if (!value)
       column.append_null();
-    else if (!scalar_reader(type->child(place)).append(*value, false, column))
-      return error(errc::input_unreadable, "input is in a partition whose value is no " +
-                                               type->child(place).to_sql() + ": " + path);
-    ++place;
+    else if (!scalar_reader(type).append(*value, false, column))
+      return error(errc::input_unreadable,
+                   "input is in a partition whose value is no " + type.to_sql() + ": " + path);
   }
-  row.end_row();
-  partition_ = row.finish();
   return {};
 }
 
-graph::record_batch file_reader::with_partition(graph::record_batch rows) const {
-  if (reading_.partition_keys.empty())
+status file_reader::append_metadata(const std::string& path, graph::batch_builder& row) const {
+  const auto column_of = [&](std::string_view key) -> graph::column_builder* {
+    const auto place = row.type()->field_index(graph::metadata_field(key));
+    return place < 0 ? nullptr : &row.column(static_cast<std::size_t>(place));
+  };
+  if (auto* to = column_of("file.path"))
+    to->append_string(path);
+  if (auto* to = column_of("file.name"))
+    to->append_string(std::string_view(path).substr(path.rfind('/') + 1));
+  auto* size = column_of("file.size");
+  auto* modified = column_of("file.modification-time");
+  if (size == nullptr && modified == nullptr)
+    return {};
+  const auto info = context_.files.stat(path);
+  if (!info)
+    return input_failure(path, info.error());
+  if (size != nullptr)
+    size->append(static_cast<std::int64_t>(info->size_bytes));
+  if (modified != nullptr)
+    modified->append(info->modified_ms);
+  return {};
+}
+
+graph::record_batch file_reader::with_constants(graph::record_batch rows) const {
+  if (reading_.partition_keys.empty() && reading_.metadata_fields.empty())
     return rows;
   const std::vector<std::uint32_t> first(rows.size(), 0U);
   std::vector<graph::column_ptr> columns;
@@ -261,9 +300,9 @@ graph::record_batch file_reader::with_partition(graph::record_batch rows) const 
       columns.push_back(rows.column_at(static_cast<std::size_t>(decoded)));
       continue;
     }
-    const auto key = partition_.type()->field_index(field.name);
+    const auto place = constants_.type()->field_index(field.name);
     graph::column_builder constant(field.type);
-    constant.append_from(partition_.at(static_cast<std::size_t>(key)), first);
+    constant.append_from(constants_.at(static_cast<std::size_t>(place)), first);
     columns.push_back(constant.finish());
   }
   return rows.with_columns(reading_.type, std::move(columns));

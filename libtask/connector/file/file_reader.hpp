@@ -18,13 +18,17 @@ namespace headrace::task {
 struct file_reading {
   graph::row_type_ptr type;                  ///< of the rows given: all fields of a record, or some
   std::vector<std::string> partition_keys{}; ///< fields that the names of directories hold
-  std::string missing_partition{};           ///< name for NULL
-  graph::row_type_ptr decoded = nullptr;     ///< what the decoder gives: `type` without keys
+  std::vector<std::string> metadata_fields{}; ///< fields that are told of the file itself
+  std::string missing_partition{};            ///< name for NULL
+  graph::row_type_ptr decoded = nullptr;      ///< what the decoder gives: `type` without constants
   bool keeps_malformed = false; ///< records that are left out are told, as dead letters
   bool splittable = true;
   double rows_per_second = 0;               ///< of one reader; 0: as fast as it goes
   std::size_t block_bytes = 1U << 20U;      ///< read at once
   std::size_t record_bytes_max = 1U << 28U; ///< a longer record is malformed
+
+  /// Fields whose value is one for all rows of a file: they do not stand in it.
+  std::vector<std::string> constants() const;
 };
 
 /// Reads file splits, one after the other, a block at a time. Strings of the batches lie in the
@@ -53,9 +57,11 @@ private:
   graph::fetched finish_fetch(graph::record_batch rows);
   /// What was left out of the block, of a decode call that began at `from` in it.
   void keep_malformed(std::size_t from);
-  status read_partition(const std::string& path);
-  /// Adds the values that the split's directory names.
-  graph::record_batch with_partition(graph::record_batch rows) const;
+  /// The values that the directory of a file names, and what is told of the file.
+  status read_constants(const std::string& path);
+  status append_partition(const std::string& path, graph::batch_builder& row) const;
+  status append_metadata(const std::string& path, graph::batch_builder& row) const;
+  graph::record_batch with_constants(graph::record_batch rows) const;
   std::uint64_t offset() const { return block_offset_ + begin_; }
 
   file_reading reading_;
@@ -70,7 +76,7 @@ private:
   // The split being read.
   std::optional<file_split> split_;
   std::unique_ptr<readable_file> file_;
-  graph::record_batch partition_; ///< one row: the keys among `type`, of the split
+  graph::record_batch constants_; ///< one row: those among `type`, of the split
   std::shared_ptr<graph::buffer> block_;
   block_pool blocks_;
   std::uint64_t block_offset_ = 0; ///< of the block's first byte, in the file

@@ -8,6 +8,7 @@
 #include "libtask/connector/file/partition_path.hpp"
 #include "libtask/format/scalar_text.hpp"
 #include "libgraph/connector/abilities.hpp"
+#include "libgraph/connector/file_metadata.hpp"
 #include "libgraph/connector/option_set.hpp"
 #include "libactors/base/path.hpp"
 
@@ -44,6 +45,9 @@ constexpr std::array declared{
     option_declaration{"partition.keys", option_type::text, "",
                        "columns whose values name directories, with commas between; PARTITIONED BY "
                        "sets it"},
+    option_declaration{"metadata.keys", option_type::text, "",
+                       "what is told of the file of each row, with commas between; METADATA "
+                       "columns set it"},
     option_declaration{"partition.default-name", option_type::text, "__DEFAULT_PARTITION__",
                        "the directory's value for NULL and for an empty text"},
 };
@@ -52,8 +56,7 @@ class file_source final : public graph::source, public graph::projectable_source
 public:
   file_source(file_input input, file_reading reading, std::shared_ptr<const graph::format> format)
       : input_(std::move(input)), reading_(std::move(reading)),
-        record_(without_columns(*reading_.type, reading_.partition_keys)),
-        format_(std::move(format)) {
+        record_(without_columns(*reading_.type, reading_.constants())), format_(std::move(format)) {
     reading_.decoded = record_;
   }
 
@@ -86,7 +89,7 @@ public:
 private:
   /// What of it stands in the files: one column at least, so that rows can be counted.
   graph::row_type_ptr decoded_of(const graph::logical_type& produced) const {
-    auto out = without_columns(produced, reading_.partition_keys);
+    auto out = without_columns(produced, reading_.constants());
     if (out->child_count() > 0)
       return out;
     return std::make_shared<const graph::logical_type>(
@@ -149,10 +152,12 @@ std::span<const option_declaration> file_table_options() {
 result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_registry& registry,
                                                         const graph::option_map& options,
                                                         graph::row_type_ptr type) {
-  HEADRACE_TRY(auto chosen, choose_format(registry, with_errors(options, *type), *type));
+  file_reading reading;
+  HEADRACE_TRY(reading.metadata_fields, metadata_fields_of(options, *type));
+  const auto in_files = without_columns(*type, reading.metadata_fields);
+  HEADRACE_TRY(auto chosen, choose_format(registry, with_errors(options, *in_files), *in_files));
   HEADRACE_TRY(const auto set,
                graph::option_set::parse("source 'file'", file_table_options(), chosen.others));
-  file_reading reading;
   reading.missing_partition = set.get_text("partition.default-name");
   if (set.has("partition.keys"))
     reading.partition_keys = split_partition_keys(set.get_text("partition.keys"));
@@ -162,10 +167,14 @@ result<std::unique_ptr<graph::source>> make_file_source(const graph::connector_r
       return error(errc::bad_option_value, "bad value of option 'partition.keys' of source 'file': "
                                            "there is no column of scalars " +
                                                key);
-  const auto record = without_columns(*type, reading.partition_keys);
+  const auto record = without_columns(*type, reading.constants());
   if (record->child_count() == 0)
-    return error(errc::bad_option_value, "bad value of option 'partition.keys' of source 'file': "
-                                         "no column is left for the files");
+    return error(errc::bad_option_value,
+                 reading.partition_keys.empty()
+                     ? "no column is left for the files: a table has one at least that is no "
+                       "metadata"
+                     : "bad value of option 'partition.keys' of source 'file': no column is left "
+                       "for the files");
   // A wrong type is told when the job is made.
   HEADRACE_CHECK(chosen.format->create_decoder(record));
 
