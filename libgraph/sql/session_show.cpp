@@ -202,9 +202,10 @@ sql_session::maybe sql_session::run_node(const show& from) {
   case show_kind::views:
     return listed("view name", catalog_.views(path));
   case show_kind::functions: {
-    std::set<std::string> names;
+    std::set<std::string> names{"current_database"};
     for (const auto& each : all_functions())
-      names.insert(in_lower_case(each.name));
+      if (each.name.find('-') == each.name.npos) // the planner's own
+        names.insert(in_lower_case(each.name));
     for (auto& each : catalog_.functions())
       names.insert(in_lower_case(each));
     return names_table(from, "function name", {names.begin(), names.end()});

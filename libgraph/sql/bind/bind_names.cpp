@@ -418,6 +418,16 @@ std::optional<bound_expression> expression_binder::unknown_function(const functi
               from.function.at);
 }
 
+std::optional<bound_expression> expression_binder::bind_current_database(const function_call& from,
+                                                                         source_span at) {
+  if (!from.arguments.empty() || from.is_distinct || from.filter || from.over)
+    return fail(diagnostic_kind::invalid, "CURRENT_DATABASE takes no arguments", at);
+  if (functions_ == nullptr)
+    return fail(diagnostic_kind::unsupported, "CURRENT_DATABASE does not stand here", at);
+  return bound_expression{bound_constant{functions_->database, std::nullopt},
+                          logical_type::string().not_null(), at};
+}
+
 std::optional<bound_expression> expression_binder::bind_node(const function_call& from,
                                                              source_span at) {
   const auto function =
@@ -428,11 +438,19 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
   if (auto told = bind_group_window(from, at))
     return std::move(*told);
   const auto find_user = [&](bool is_system) {
-    return functions_ != nullptr ? (*functions_)(from.function, is_system) : nullptr;
+    return functions_ != nullptr ? functions_->find(from.function, is_system) : nullptr;
   };
   if (auto user = find_user(true))
     return bind_user_call(from, std::move(user), at);
+  if (function == "CURRENT_DATABASE")
+    return bind_current_database(from, at);
   const auto ways = find_function(function);
+  if (function == "APPROX_COUNT_DISTINCT" && from.arguments.size() == 1 && !from.is_distinct) {
+    auto exact = from; // what is counted is kept anyway
+    exact.function.parts[0].text = "COUNT";
+    exact.is_distinct = true;
+    return bind_node(exact, at);
+  }
   if (ways.empty()) {
     auto user = find_user(false);
     return user ? bind_user_call(from, std::move(user), at) : unknown_function(from);

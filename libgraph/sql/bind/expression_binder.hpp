@@ -44,10 +44,15 @@ private:
 using query_value_planner =
     std::function<std::optional<bound_expression>(const subquery&, source_span)>;
 
-/// Finds a user's function; null: there is none of the name. With `is_system`, of those alone that
-/// hide built-in ones.
-using user_function_finder = std::function<std::shared_ptr<const graph::user_function>(
-    const qualified_name& name, bool is_system)>;
+/// What calls mean in a session, beside what is built in.
+struct user_function_finder {
+  /// Finds a user's function; null: there is none of the name. With `is_system`, of those alone
+  /// that hide built-in ones.
+  std::function<std::shared_ptr<const graph::user_function>(const qualified_name& name,
+                                                            bool is_system)>
+      find;
+  std::string database; ///< the current one
+};
 
 /// The window of a GROUP BY, such as TUMBLE(ts, INTERVAL '1' HOUR): three columns of the scope.
 struct group_window {
@@ -151,6 +156,7 @@ private:
   maybe bind_json_default(const std::optional<json_default>& from, const logical_type& type,
                           source_span at);
   maybe bind_field(bound_expression row, const name& field);
+  maybe bind_current_database(const function_call& from, source_span at);
   // --- users' functions (bind_user_function.cpp)
   maybe bind_user_call(const function_call& from,
                        std::shared_ptr<const graph::user_function> function, source_span at);
@@ -172,13 +178,13 @@ private:
   std::optional<window_specification> resolve_window(const window_specification& from);
   std::optional<bound_over> bind_window(const window_specification& from);
   bool bind_frame(const window_frame& from, source_span at, bound_over& out);
+  bool bind_edge(const frame_bound& from, bound_over& out, graph::over_edge& edge);
 
   maybe unknown_column(const name& wanted, std::string_view table);
   maybe unknown_function(const function_call& from);
   /// What a result's type becomes by the values of constant arguments.
   logical_type type_by_constants(std::string_view function, const logical_type& type,
                                  std::vector<bound_expression>& arguments);
-  bool bind_edge(const frame_bound& from, bound_over& out, graph::over_edge& edge);
   bool fit_percentile(std::vector<bound_expression>& arguments);
   maybe apply(std::span<const function_signature> ways, const function_call& from,
               std::vector<bound_expression> arguments, source_span at);

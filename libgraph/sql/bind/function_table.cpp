@@ -99,6 +99,7 @@ constexpr auto always = null_rule::always;
 constexpr std::array functions{
     function_signature{"ABS", "n", first, any, scalar},
     function_signature{"ACOS", "n", float64, any, scalar},
+    function_signature{"APPROX_COUNT_DISTINCT", "x", bigint, never, aggregate},
     function_signature{"ARRAY_AGG", "x", array_of, always, aggregate},
     function_signature{"ARRAY_APPEND", "ax", with_element, any, scalar},
     function_signature{"ARRAY_CONCAT", "a*", common, any, scalar},

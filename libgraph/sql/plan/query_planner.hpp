@@ -31,10 +31,11 @@ public:
       : query_planner(catalog, {catalog.current_catalog(), catalog.current_database()}, findings) {}
   query_planner(const graph::catalog_store& catalog, name_context names,
                 std::vector<diagnostic>& findings)
-      : catalog_(catalog), names_(std::move(names)), findings_(findings),
-        functions_([this](const qualified_name& name, bool is_system) {
-          return find_function(name, is_system);
-        }) {}
+      : catalog_(catalog), names_(std::move(names)),
+        findings_(findings), functions_{[this](const qualified_name& name, bool is_system) {
+                                          return find_function(name, is_system);
+                                        },
+                                        catalog.current_database()} {}
   query_planner(const query_planner&) = delete; // its functions are found through itself
   query_planner& operator=(const query_planner&) = delete;
   ~query_planner() = default;
