@@ -1,6 +1,7 @@
 #include "libgraph/data/key_codec.hpp"
 
 #include "libgraph/data/fixed_width.hpp"
+#include "libgraph/data/key_value.hpp"
 #include "libactors/base/assert.hpp"
 
 #include <algorithm>
@@ -236,6 +237,12 @@ bool is_nested(physical_type physical) {
 }
 
 } // namespace
+
+void append_key(const column& values, std::size_t row, byte_string& out) {
+  byte_writer writer(out);
+  const column* const fields[] = {&values};
+  encode_fields(fields, row, writer);
+}
 
 void encode_keys(const record_batch& batch, std::span<const int> indices, encoded_keys& out) {
   std::vector<const column*> keys;

@@ -36,8 +36,7 @@ bool gives_text(const logical_type& first, const logical_type& result) {
   return is_text(first) && is_text(result);
 }
 bool gives_array(const logical_type& first, const logical_type& result) {
-  return has_order(first) && result.root() == type_root::array &&
-         first.nullable() == result.child(0).nullable();
+  return result.root() == type_root::array && first.nullable() == result.child(0).nullable();
 }
 bool gives_multiset(const logical_type& first, const logical_type& result) {
   return has_order(first) && result.root() == type_root::multiset &&

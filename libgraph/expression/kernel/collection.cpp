@@ -148,21 +148,29 @@ result<kernel> make_cardinality(const kernel_request& request) {
 }
 
 /// The only element; NULL of an empty array.
-result<kernel> make_element(const kernel_request& request) {
+result<kernel> make_only(const kernel_request& request, const char* refusal) {
   if (request.arguments.size() != 1 || request.arguments[0].root() != type_root::array)
     return unfit(request);
-  return kernel([](kernel_frame& frame) {
+  return kernel([refusal](kernel_frame& frame) {
     const list_reader lists(frame.arguments[0]);
     return build_rows(frame, true, [&](column_builder& to, std::size_t row) {
       const auto range = lists[row];
       if (range.size() > 1)
-        frame.fail("array has more than one element", std::to_string(range.size()));
+        frame.fail(refusal, std::to_string(range.size()));
       if (range.size() != 1)
         to.append_null();
       else
         any_reader::append_to(lists.elements(), range.begin, to);
     });
   });
+}
+
+result<kernel> make_element(const kernel_request& request) {
+  return make_only(request, "array has more than one element");
+}
+/// Of the rows of a query that stands for a value.
+result<kernel> make_only_row(const kernel_request& request) {
+  return make_only(request, "a query that stands for a value gave more than one row");
 }
 
 /// a[i], counted from 1, or m[key]; NULL where there is none.
@@ -395,6 +403,7 @@ constexpr kernel_entry entries[] = {
     {"ROW", ".", make_row, false},
     {"SPLIT", "s", make_split},
     {"STR_TO_MAP", "s", make_text_map},
+    {"SUB-QUERY", ".", make_only_row, true, true},
 };
 
 } // namespace

@@ -265,6 +265,7 @@ constexpr std::array functions{
     function_signature{"STDDEV_POP", "n", average, always, aggregate},
     function_signature{"STDDEV_SAMP", "n", average, always, aggregate},
     function_signature{"STR_TO_MAP", "s|ss", text_map, any, scalar},
+    function_signature{"SUB-QUERY", "a", element, always, scalar}, // of the planner
     function_signature{"SUBSTR", "si|i", text, always, scalar},
     function_signature{"SUBSTRING", "si|i", text, always, scalar},
     function_signature{"SUM", "n", sum, always, aggregate},

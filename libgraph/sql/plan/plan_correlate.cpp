@@ -1,7 +1,9 @@
 #include "libgraph/job_graph/correlate_check.hpp"
 #include "libgraph/sql/parse/printer.hpp"
 #include "libgraph/sql/plan/conditions.hpp"
+#include "libgraph/sql/plan/lateral_top.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
+#include "libgraph/sql/plan/sub_query_parts.hpp"
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
@@ -9,25 +11,6 @@
 // What is made of each row of the tables before it: UNNEST, LATERAL TABLE(f(…)), LATERAL (SELECT
 // …).
 namespace headrace::sql {
-namespace {
-
-bool names_outer(const bound_expression& in) {
-  bool out = false;
-  visit_columns(
-      in, [&](const bound_column& column) { out |= column.index >= column_scope::outer_first; });
-  return out;
-}
-
-/// Columns of the rows before come first, then those of the query.
-void move_columns(bound_expression& in, std::size_t outer_width) {
-  visit_columns(in, [&](bound_column& column) {
-    column.index = column.index >= column_scope::outer_first
-                       ? column.index - column_scope::outer_first
-                       : column.index + outer_width;
-  });
-}
-
-} // namespace
 
 bool query_planner::is_correlated(const table_expression& right) const {
   if (const auto* rows = std::get_if<derived_table>(&right.node))
@@ -176,6 +159,18 @@ query_planner::plan_lateral(relation input, const derived_table& from, join_type
                             const std::optional<table_alias>& alias, source_span at) {
   const auto known = findings_.size();
   auto rows = plan_sub_rows(*from.rows, input.scope, wanted_items::lateral);
+  const bool has_first = !rows && is_top(*from.rows);
+  std::vector<bound_expression> order;
+  if (has_first) {
+    findings_.erase(findings_.begin() + static_cast<std::ptrdiff_t>(known), findings_.end());
+    rows = plan_correlated(with_order_behind(*from.rows), input.scope, wanted_items::lateral);
+    const auto count = from.rows->order_by.size();
+    if (rows) {
+      order.assign(rows->items.end() - static_cast<std::ptrdiff_t>(count), rows->items.end());
+      rows->items.resize(rows->items.size() - count);
+      rows->names.resize(rows->items.size());
+    }
+  }
   if (!rows) {
     const bool is_tied =
         std::any_of(findings_.begin() + static_cast<std::ptrdiff_t>(known), findings_.end(),
@@ -185,8 +180,8 @@ query_planner::plan_lateral(relation input, const derived_table& from, join_type
                     });
     return is_tied
                ? unsupported("a query behind LATERAL that names columns of the tables before it "
-                             "is SELECT … FROM … WHERE …, without aggregates, groups, ORDER BY "
-                             "and LIMIT",
+                             "is SELECT … FROM … WHERE … [ORDER BY …] LIMIT n, without "
+                             "aggregates and groups",
                              at)
                : std::nullopt;
   }
@@ -217,7 +212,44 @@ query_planner::plan_lateral(relation input, const derived_table& from, join_type
     names.push_back("$l" + std::to_string(below.size()));
     below.push_back(std::move(item));
   }
+  rank_node first;
+  if (has_first) {
+    const auto tied = find_tied(rows->correlations);
+    const auto limit = plan_count(*from.rows->limit, "LIMIT");
+    const auto offset = from.rows->offset ? plan_count(*from.rows->offset, "OFFSET")
+                                          : std::optional(std::int64_t{0});
+    if (!limit || !offset)
+      return std::nullopt;
+    if (!tied || *limit == 0 || std::any_of(order.begin(), order.end(), names_outer))
+      return unsupported("a query behind LATERAL with LIMIT gives one row at least, is tied to the "
+                         "tables before it by conditions like its.column = other.column alone, and "
+                         "its ORDER BY names no others",
+                         at);
+    const auto add = [&](const bound_expression& value) {
+      names.push_back("$l" + std::to_string(below.size()));
+      below.push_back(value);
+      return below.size() - 1;
+    };
+    for (const auto& each : *tied)
+      first.partition.push_back(add(each));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const auto& how = from.rows->order_by[i];
+      first.order.push_back(
+          {add(order[i]), how.is_descending, how.nulls_first.value_or(!how.is_descending)});
+    }
+    first.first = *offset + 1;
+    first.last = *offset + *limit;
+  }
   auto right = projected(std::move(rows->plan), std::move(below), std::move(names));
+  if (has_first) {
+    plan_node ranked;
+    ranked.at = at;
+    ranked.columns = right.columns;
+    forget_times(ranked.columns);
+    ranked.node = std::move(first);
+    ranked.inputs.push_back(std::move(right));
+    right = std::move(ranked);
+  }
 
   relation out;
   plan_node joined;

@@ -17,7 +17,8 @@ bool is_null(const bound_expression& in) {
 
 /// NULL for NULL, whatever the other operands are.
 bool is_strict(std::string_view function) {
-  constexpr std::string_view strict[] = {"CAST", "+", "-", "*", "/", "MOD", "ABS", "ROUND"};
+  constexpr std::string_view strict[] = {"CAST", "+",   "-",     "*",        "/",
+                                         "MOD",  "ABS", "ROUND", "SUB-QUERY"};
   return std::find(std::begin(strict), std::end(strict), function) != std::end(strict);
 }
 
@@ -46,20 +47,60 @@ bound_expression without_rows(const bound_expression& value, const std::vector<b
   return out;
 }
 
+/// What no user can write.
+constexpr std::string_view only_value = "SUB-QUERY";
+
+/// The value of the only row; NULL of none. Another one fails the job.
+expression only_value_of(expression values) {
+  const auto at = values.at;
+  const auto call = [&](std::string_view function, expression argument_value) {
+    function_call made;
+    made.function = {{{std::string(function), at}}, at};
+    made.arguments.push_back({std::nullopt, std::move(argument_value)});
+    return expression{std::move(made), at};
+  };
+  return call(only_value, call("ARRAY_AGG", std::move(values)));
+}
+
+/// The same rows as one.
+query only_row(const query& from) {
+  auto out = from;
+  out.order_by.clear();
+  if (is_plain(out) && !std::get<select>(out.body).is_distinct) {
+    auto& item = std::get<select>(out.body).items[0];
+    if (!std::holds_alternative<star>(item.value.node)) {
+      item.value = only_value_of(std::move(item.value));
+      return out;
+    }
+  }
+  const name label{"$rows", from.at};
+  const name column{"$value", from.at};
+  table_expression rows;
+  rows.node = derived_table{from, false};
+  rows.alias = table_alias{label, {column}};
+  rows.at = from.at;
+  select body;
+  body.items.push_back(
+      {only_value_of({column_reference{{{label, column}, from.at}}, from.at}), std::nullopt});
+  body.from = std::move(rows);
+  out = {};
+  out.body = std::move(body);
+  out.at = from.at;
+  return out;
+}
+
 } // namespace
 
 std::optional<bound_expression>
 query_planner::plan_query_value(relation& input, const subquery& from, source_span at) {
   const auto* body = std::get_if<select>(&from.rows->body);
-  if (!is_plain(*from.rows) || body->is_distinct || body->items.size() != 1)
-    return unsupported("a query that stands for a value is SELECT aggregate FROM … WHERE …, of one "
-                       "column and without GROUP BY, so that it has one row",
-                       at);
-  if (!is_aggregate_row(*from.rows))
-    return unsupported("a query that stands for a value has an aggregate, so that it has one "
-                       "row: SELECT MAX(x) …",
-                       at);
-  auto values = plan_aggregate_row(input, *from.rows, at);
+  if (body != nullptr && body->items.size() != 1)
+    return fail(diagnostic_kind::invalid,
+                "a query that stands for a value has one column, found " +
+                    std::to_string(body->items.size()),
+                at);
+  const bool is_one_row = is_aggregate_row(*from.rows) && !body->is_distinct;
+  auto values = plan_aggregate_row(input, is_one_row ? *from.rows : only_row(*from.rows), at);
   return values ? std::optional(std::move(values->front())) : std::nullopt;
 }
 

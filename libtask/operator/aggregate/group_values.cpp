@@ -3,10 +3,14 @@
 #include "libtask/operator/aggregate/percentile_value.hpp"
 #include "libtask/operator/aggregate/user_value.hpp"
 #include "libtask/operator/aggregate/value_bytes.hpp"
+#include "libgraph/data/key_codec.hpp"
+#include "libgraph/data/key_value.hpp"
 #include "libgraph/kernel/compare.hpp"
+#include "libactors/base/assert.hpp"
 #include "libactors/base/bytes.hpp"
 
 #include <cstring>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -183,7 +187,9 @@ public:
     const bool is_null = values.is_null(row);
     if (!is_null || what_ == kind::array) {
       given_.clear();
-      if (!is_null)
+      if (!is_null && is_nested(values.type()))
+        graph::append_key(values, row, given_);
+      else if (!is_null)
         value_bytes::write(values, row, given_);
       // A NULL among the items of an array is what no value's bytes are.
       if (what_ == kind::array)
@@ -208,6 +214,13 @@ public:
   void clear() override { state_->clear(); }
 
 private:
+  static bool is_nested(const graph::logical_type& type) { return type.width_bytes() <= 0; }
+  static void append_nested(byte_view value, column_builder& to) {
+    column_builder* const into[] = {&to};
+    const auto done = graph::decode_keys(std::span(&value, 1), into);
+    HEADRACE_ASSERT(done.has_value(), "items of an array are as they were written");
+  }
+
   static constexpr char null_mark = 0;
   static constexpr char value_mark = 1;
 
@@ -254,6 +267,8 @@ private:
         break;
       if (each->front() == null_mark)
         to.child(0).append_null();
+      else if (is_nested(to.child(0).type()))
+        append_nested(each->substr(1), to.child(0));
       else
         value_bytes::append(each->substr(1), to.child(0));
     }
