@@ -101,6 +101,23 @@ public:
   windowed_stream<Key, T> window(graph::window_spec window) const {
     return {*this, key_columns_, window};
   }
+  /// Windows of any kind: sessions, by the clock, global, one's own (see window_assigner).
+  template <window_assigner Assigner>
+  auto window(Assigner assigner) const {
+    auto trigger = assigner.default_trigger();
+    using made = general_windowed_stream<Key, T, Assigner, decltype(trigger)>;
+    return made(*this, key_columns_, std::move(assigner), std::move(trigger));
+  }
+  /// Windows of so many rows.
+  auto count_window(std::int64_t rows) const {
+    return window(global_windows()).trigger(purging(count_trigger(checked_count(rows))));
+  }
+  /// The last `rows` rows with every `slide`-th.
+  auto count_window(std::int64_t rows, std::int64_t slide) const {
+    return window(global_windows())
+        .evictor(count_evictor(static_cast<std::size_t>(checked_count(rows))))
+        .trigger(count_trigger(checked_count(slide)));
+  }
 
   /// For the API: where the key lies in a row.
   const std::vector<std::int32_t>& key_columns() const { return key_columns_; }

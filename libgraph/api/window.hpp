@@ -6,11 +6,13 @@
 #include "libgraph/function/function.hpp"
 #include "libgraph/spec/operator_spec.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace headrace::api {
@@ -25,32 +27,59 @@ graph::window_spec sliding_event_time(std::chrono::milliseconds size,
 /// One window, which fires when the (bounded) input has ended.
 graph::window_spec end_of_stream();
 
-/// A span of event time, milliseconds, the end not included.
+/// A span of time, milliseconds, the end not included.
 struct window {
   std::int64_t start_ms = 0;
   std::int64_t end_ms = 0;
-  std::int64_t max_timestamp() const { return end_ms - 1; }
+
+  /// The one window of all rows.
+  static constexpr window global() {
+    return {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()};
+  }
+  std::int64_t max_timestamp() const {
+    return end_ms == std::numeric_limits<std::int64_t>::max() ? end_ms : end_ms - 1;
+  }
+  /// Whether they overlap or touch: sessions that do are one.
+  bool intersects(const window& other) const {
+    return start_ms <= other.end_ms && other.start_ms <= end_ms;
+  }
+  window cover(const window& other) const {
+    return {std::min(start_ms, other.start_ms), std::max(end_ms, other.end_ms)};
+  }
+  friend bool operator==(const window&, const window&) = default;
 };
+HEADRACE_STRUCT(window, start_ms, end_ms)
+
+/// The key of rows that are all together: of `window_all`.
+enum class no_key : std::int8_t { all = 0 };
+
+/// The event time of what a window gives: its last millisecond; none of a window without end.
+template <class Window>
+std::int64_t result_timestamp(const Window& window) {
+  const auto last = window.max_timestamp();
+  return last == std::numeric_limits<std::int64_t>::max() ? no_timestamp : last;
+}
 
 /// What a window function is told beside the rows.
-template <class Key>
+template <class Key, class Window = window>
 class window_context {
 public:
-  window_context(Key key, api::window window, side_collector sides)
-      : key_(std::move(key)), window_(window), sides_(sides) {}
+  window_context(Key key, Window window, side_collector sides)
+      : key_(std::move(key)), window_(std::move(window)), sides_(sides) {}
 
   const Key& key() const { return key_; }
-  const api::window& window() const { return window_; }
+  const Window& window() const { return window_; }
   template <class T>
   void output(const output_tag<T>& tag, const std::type_identity_t<T>& value) {
-    sides_.emit(tag, value, window_.max_timestamp());
+    sides_.emit(tag, value, result_timestamp(window_));
   }
 
 private:
   Key key_;
-  api::window window_;
+  Window window_;
   side_collector sides_;
 };
+using all_window_context = window_context<no_key>;
 
 /// The rows of one key in one window, in the order they came; decoded as one walks. Walk as often
 /// as needed. Valid during the call.
@@ -160,7 +189,7 @@ public:
       window_context<Key> context(read_key(first_key + i), {start_ms, end_ms},
                                   side_collector(sides_.get(), out));
       collector<Out> emitted(out.main());
-      emitted.set_timestamp(context.window().max_timestamp());
+      emitted.set_timestamp(result_timestamp(context.window()));
       function_(context, given(rows, rows.row_at(i)), emitted);
     }
   }

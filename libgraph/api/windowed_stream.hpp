@@ -3,6 +3,7 @@
 #include "libgraph/api/aggregate_function.hpp"
 #include "libgraph/api/stream.hpp"
 #include "libgraph/api/window.hpp"
+#include "libgraph/api/window/general_windowed_stream.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -36,6 +37,17 @@ public:
     auto out = *this;
     out.late_tag_ = tag.name();
     return out;
+  }
+
+  /// The same windows with a trigger of another kind, or one of one's own.
+  template <class Trigger>
+  auto trigger(Trigger trigger) const {
+    return general().trigger(std::move(trigger));
+  }
+  /// The same windows with an evictor.
+  template <class Evictor>
+  auto evictor(Evictor evictor) const {
+    return general().evictor(std::move(evictor));
   }
 
   // As those of keyed_stream, but once a window.
@@ -72,32 +84,52 @@ public:
     return result<typename F::output_type>("window aggregate",
                                            aggregate_ref<logic>(logic(std::move(function))));
   }
-  /// The result of an aggregate with its key and window:
+  /// The result of an aggregate with its key and window: a window_process_function, or
   /// `void function(window_context<Key>&, const Result&, collector<Out>&)`.
   template <class F, class W>
   auto aggregate(F function, W window_function) const {
     static_assert(std::is_same_v<typename F::input_type, T>, "the function is for other rows");
     using logic = user_aggregate<F>;
-    return with_window<typename F::output_type>(
-        "window aggregate", aggregate_ref<logic>(logic(std::move(function))),
-        row_info<typename F::output_type>::type(), std::move(window_function));
+    if constexpr (window_process_object<W>)
+      return general().aggregate(std::move(function), std::move(window_function));
+    else
+      return with_window<typename F::output_type>(
+          "window aggregate", aggregate_ref<logic>(logic(std::move(function))),
+          row_info<typename F::output_type>::type(), std::move(window_function));
   }
   template <class F, class W>
   auto reduce(F function, W window_function) const {
     using logic = reduce_aggregate<T, F>;
-    return with_window<T>("window reduce", aggregate_ref<logic>(logic(std::move(function))),
-                          row_info<T>::type(), std::move(window_function));
+    if constexpr (window_process_object<W>)
+      return general().reduce(std::move(function), std::move(window_function));
+    else
+      return with_window<T>("window reduce", aggregate_ref<logic>(logic(std::move(function))),
+                            row_info<T>::type(), std::move(window_function));
   }
-  /// All rows of a window: `void function(window_context<Key>&, const window_rows<T>&,
-  /// collector<Out>&)`. They are kept until it fires; prefer an aggregate where one will do.
+  /// All rows of a window: a window_process_function, or `void function(window_context<Key>&, const
+  /// window_rows<T>&, collector<Out>&)`. They are kept until it fires; prefer an aggregate where
+  /// one will do.
   template <class W>
   auto process(W window_function) const {
-    const auto ref = program().add(factory_of<graph::aggregate_function, list_aggregate<T>>());
-    return with_window<window_rows<T>>("window process", ref, list_aggregate<T>::result_type(),
-                                       std::move(window_function));
+    if constexpr (window_process_object<W>) {
+      return general().process(std::move(window_function));
+    } else {
+      const auto ref = program().add(factory_of<graph::aggregate_function, list_aggregate<T>>());
+      return with_window<window_rows<T>>("window process", ref, list_aggregate<T>::result_type(),
+                                         std::move(window_function));
+    }
   }
 
 private:
+  using assigner_type = time_windows<graph::time_domain::event>;
+  general_windowed_stream<Key, T, assigner_type, event_time_trigger> general() const {
+    window_settings<T> settings;
+    settings.allowed_lateness_ms = window_.allowed_lateness_ms;
+    if (!late_tag_.empty())
+      settings.late.emplace(late_tag_);
+    return {*this,        key_columns_,       assigner_type(window_), event_time_trigger(),
+            no_evictor(), std::move(settings)};
+  }
   template <class Logic>
   graph::function_ref aggregate_ref(Logic logic) const {
     return program().add(
@@ -144,9 +176,13 @@ private:
       spec.late_side = static_cast<std::int32_t>(sides->add(late_tag_, type_key_of<T>()));
       side_types.push_back(row_type());
     }
-    return {environment(),
-            add_operator(name, std::move(spec), row_info<Out>::type(), std::move(side_types)),
-            std::move(sides)};
+    stream<Out> out(
+        environment(),
+        add_operator(name, std::move(spec), row_info<Out>::type(), std::move(side_types)),
+        std::move(sides));
+    if constexpr (std::is_same_v<Key, no_key>)
+      out.set_parallelism(1);
+    return out;
   }
 
   std::vector<std::int32_t> key_columns_;

@@ -101,4 +101,31 @@ TEST_CASE("late rows leave by their tag, without hidden key columns") {
   REQUIRE_MESSAGE(job.has_value(), (job ? "" : to_string(job.error())));
 }
 
+TEST_CASE("windows with a trigger, and others than those of event time, run as keyed functions") {
+  api::environment env;
+  const auto keyed = env.from_collection(std::vector<word_count>{}).key_by(&word_count::word);
+
+  const auto natively = keyed.window(api::tumbling_event_time(1s)).sum(&word_count::count);
+  const auto triggered = keyed.window(api::tumbling_event_time(1s))
+                             .trigger(api::count_trigger(3))
+                             .sum(&word_count::count);
+  const auto sessions = keyed.window(api::session_event_time(1s)).max_by(&word_count::count);
+
+  CHECK_NOTHROW(spec_of<graph::window_aggregate_spec>(natively));
+  CHECK(spec_of<graph::keyed_process_spec>(triggered).key_columns == std::vector<std::int32_t>{0});
+  CHECK(spec_of<graph::keyed_process_spec>(sessions).key_columns == std::vector<std::int32_t>{0});
+}
+
+TEST_CASE("windows of no size are refused in words") {
+  api::environment env;
+  const auto keyed = env.from_collection(std::vector<word_count>{}).key_by(&word_count::word);
+
+  CHECK_THROWS_WITH_AS(keyed.count_window(0), doctest::Contains("count windows are positive: 0"),
+                       graph::failure);
+  CHECK_THROWS_WITH_AS(keyed.count_window(3, -1), doctest::Contains("count windows are positive"),
+                       graph::failure);
+  CHECK_THROWS_WITH_AS(api::tumbling_processing_time(0s),
+                       doctest::Contains("size and slide of windows are positive"), graph::failure);
+}
+
 TEST_SUITE_END();
