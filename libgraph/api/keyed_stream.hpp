@@ -144,4 +144,24 @@ private:
   std::vector<std::int32_t> key_columns_;
 };
 
+/// The same key for all rows.
+template <class T>
+struct one_key {
+  no_key operator()(const T&) const { return no_key::all; }
+};
+
+template <class T>
+template <class Windows>
+auto stream<T>::window_all(Windows windows) const {
+  return key_by(one_key<T>()).window(std::move(windows));
+}
+template <class T>
+auto stream<T>::count_window_all(std::int64_t rows) const {
+  return key_by(one_key<T>()).count_window(rows);
+}
+template <class T>
+auto stream<T>::count_window_all(std::int64_t rows, std::int64_t slide) const {
+  return key_by(one_key<T>()).count_window(rows, slide);
+}
+
 } // namespace headrace::api

@@ -162,6 +162,14 @@ public:
     return stream(environment(), index).template keyed<key>(std::move(columns));
   }
 
+  // ---- windows of all rows, in one subtask ----
+  /// As keyed_stream::window; window functions get an all_window_context.
+  template <class Windows>
+  auto window_all(Windows windows) const;
+  /// As keyed_stream::count_window.
+  auto count_window_all(std::int64_t rows) const;
+  auto count_window_all(std::int64_t rows, std::int64_t slide) const;
+
   // ---- ways to subtasks ----
   template <class... Others>
   stream union_with(const Others&... others) const {

@@ -116,6 +116,28 @@ TEST_CASE("windows with a trigger, and others than those of event time, run as k
   CHECK(spec_of<graph::keyed_process_spec>(sessions).key_columns == std::vector<std::int32_t>{0});
 }
 
+TEST_CASE("windows of all rows are in one subtask") {
+  api::environment env;
+  const auto rows = env.from_collection(std::vector<word_count>{});
+  const auto natively = rows.window_all(api::tumbling_event_time(1s)).sum(&word_count::count);
+  const auto counted = rows.count_window_all(10).process([](api::all_window_context& context,
+                                                            const api::window_rows<word_count>& all,
+                                                            api::collector<std::int64_t>& out) {
+    CHECK(context.key() == api::no_key::all);
+    out.emit(static_cast<std::int64_t>(all.size()));
+  });
+  const auto sliding = rows.count_window_all(10, 5).max(&word_count::count);
+
+  for (const auto* each :
+       std::initializer_list<const api::stream_base*>{&natively, &counted, &sliding})
+    CHECK(env.program().at(each->index()).parallelism == 1);
+  natively.print();
+  counted.print();
+  sliding.print();
+  const auto job = graph::build_job_graph(env.program(), 4);
+  REQUIRE_MESSAGE(job.has_value(), (job ? "" : to_string(job.error())));
+}
+
 TEST_CASE("windows of no size are refused in words") {
   api::environment env;
   const auto keyed = env.from_collection(std::vector<word_count>{}).key_by(&word_count::word);
