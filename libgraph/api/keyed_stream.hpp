@@ -14,6 +14,8 @@ template <class Key, class First, class Second>
 class keyed_connected_streams;
 template <class Key, class T, class Broadcast>
 class keyed_broadcast_connected_stream;
+template <class Key, class First, class Second>
+class interval_joined_streams;
 
 /// Rows of type T with a key: all rows of a key meet in one subtask, which has states and timers
 /// for it.
@@ -97,6 +99,10 @@ public:
   template <class Other>
   keyed_broadcast_connected_stream<Key, T, Other>
   connect(const broadcast_stream<Other>& other) const;
+
+  /// Pairs of rows whose event times are near to each other: see interval_joined_streams.
+  template <class Other>
+  interval_joined_streams<Key, T, Other> interval_join(const keyed_stream<Key, Other>& other) const;
 
   windowed_stream<Key, T> window(graph::window_spec window) const {
     return {*this, key_columns_, window};

@@ -28,6 +28,10 @@ template <class T>
 class broadcast_stream;
 template <class T, class Broadcast>
 class broadcast_connected_stream;
+template <class First, class Second, class Way>
+class two_streams;
+struct pairs_of_rows;
+struct groups_of_rows;
 
 /// A column of T: a member pointer of a described struct.
 template <class T, class Pointer>
@@ -181,6 +185,11 @@ public:
   connected_streams<T, Other> connect(const stream<Other>& other) const;
   template <class Other>
   broadcast_connected_stream<T, Other> connect(const broadcast_stream<Other>& other) const;
+  /// Pairs of rows of one key and window, or all of them together: see two_streams.
+  template <class Other>
+  two_streams<T, Other, pairs_of_rows> join(const stream<Other>& other) const;
+  template <class Other>
+  two_streams<T, Other, groups_of_rows> co_group(const stream<Other>& other) const;
   stream forward() const { return partitioned(graph::partitioner_kind::forward); }
   stream rebalance() const { return partitioned(graph::partitioner_kind::rebalance); }
   stream rescale() const { return partitioned(graph::partitioner_kind::rescale); }
