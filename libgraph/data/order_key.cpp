@@ -67,7 +67,7 @@ T value_of(typename unsigned_of<sizeof(T)>::type bits) {
   return out;
 }
 
-/// And back.
+/// A number whose bytes in memory are in the order of its size, and back.
 template <class Bits>
 Bits to_big_endian(Bits bits) {
   static_assert(std::endian::native == std::endian::little);
