@@ -185,7 +185,7 @@ result<stream_task::step_result> stream_task::take_input() {
   // What cannot be taken is better off at the inputs, where a barrier may overtake it.
   if (!chain_->takes_rows() && !chain_->has_ended())
     return wait_blocked();
-  if (take_next())
+  if (take_next() || may_trigger()) // the look at the inputs may have closed the last channel
     return step_result::worked;
   flush();
   if (!chain_->has_ended())

@@ -263,6 +263,22 @@ TEST_CASE("a trigger waits until all producers have finished") {
   CHECK(fixture.run() == turn_result::finished);
 }
 
+TEST_CASE("a trigger goes on when a producer finishes that had nothing more to say") {
+  task_fixture fixture(true);
+  fixture.attach();
+  fixture.task->enqueue(0, {end_of_input{}}, true);
+  fixture.task->enqueue(1, {end_of_input{}}, false);
+  CHECK(fixture.run() == turn_result::idle);
+  fixture.task->trigger({5, 0, {}});
+  CHECK(fixture.run() == turn_result::idle);
+  CHECK_FALSE(fixture.task->take_snapshot());
+
+  fixture.task->enqueue(1, {}, true);
+  CHECK(fixture.run() == turn_result::idle);
+
+  CHECK(fixture.task->take_snapshot());
+}
+
 TEST_CASE("a subsumed checkpoint is told, and the newer one taken") {
   task_fixture fixture(true);
   fixture.attach();
