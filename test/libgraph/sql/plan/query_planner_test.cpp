@@ -333,7 +333,7 @@ TEST_CASE("a window over rows does not begin behind them") {
 
   CHECK(session.errors("SELECT COUNT(*) OVER (ORDER BY rt RANGE BETWEEN INTERVAL '-1' SECOND "
                        "PRECEDING AND CURRENT ROW) FROM bid") ==
-        "49 RANGE takes an interval such as INTERVAL '10' MINUTES");
+        "49 RANGE takes an interval such as INTERVAL '10' MINUTES, or a number");
 }
 
 TEST_CASE("PARTITION names a column once") {
