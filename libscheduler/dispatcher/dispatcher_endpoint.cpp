@@ -289,7 +289,7 @@ void dispatcher_endpoint::cancel(const message<schema::CancelJob>& request,
 void dispatcher_endpoint::give_up(const job_id& job, actors::reply_to<schema::Acknowledge> back) {
   const auto* ended = book_.find_ended(job);
   auto answer = std::make_shared<actors::reply_to<schema::Acknowledge>>(std::move(back));
-  store_end(job, ended == nullptr ? message<schema::JobEnded>() : ended->how,
+  store_end(job, ended == nullptr ? message<schema::JobEnded>() : ended->how, 1,
             [this, job, answer](const status& stored) {
               if (!stored) {
                 answer->fail(stored.error());
@@ -544,7 +544,7 @@ void dispatcher_endpoint::hear_end(const message<schema::JobEnded>& how,
   }
   ending_[job] = {how, false};
   auto answer = std::make_shared<actors::reply_to<schema::Acknowledge>>(std::move(back));
-  store_end(job, how, [this, job, answer](const status& stored) {
+  store_end(job, how, settings_.end_tries, [this, job, answer](const status& stored) {
     if (!stored) {
       answer->fail(stored.error());
       return;
@@ -565,7 +565,7 @@ void dispatcher_endpoint::close(const job_id& job) {
   log().info("job ended", {{"job", to_string(job)}});
   answer_waiting(job);
   if (!ending.mapped().is_stored)
-    store_end(job, ending.mapped().how, [](const status&) {});
+    store_end(job, ending.mapped().how, settings_.recoveries_max, [](const status&) {});
 }
 
 void dispatcher_endpoint::on_child_ended(const std::string& name, const error& cause) {
@@ -613,7 +613,8 @@ void dispatcher_endpoint::fail_without_master(const job_id& job, const error& ca
   log().error("job master lost", {{"job", to_string(job)}, {"cause", to_string(cause)}});
   answer_waiting(job);
   const auto* ended = book_.find_ended(job);
-  store_end(job, ended == nullptr ? message<schema::JobEnded>() : ended->how, [](const status&) {});
+  store_end(job, ended == nullptr ? message<schema::JobEnded>() : ended->how,
+            settings_.recoveries_max, [](const status&) {});
 }
 
 void dispatcher_endpoint::answer_waiting(const job_id& job) {
@@ -629,18 +630,23 @@ void dispatcher_endpoint::answer_waiting(const job_id& job) {
 }
 
 void dispatcher_endpoint::store_end(const job_id& job, const message<schema::JobEnded>& how,
-                                    store_then then) {
+                                    int tries, store_then then) {
   on_store(
       [job, how](job_store& store) -> status {
         const auto kept = how.is_empty() ? status() : store.put_ended(job, how);
         HEADRACE_CHECK(store.remove(job)); // else it would run again
         return kept;
       },
-      [this, job, then = std::move(then)](const status& stored) {
+      [this, job, how, tries, then = std::move(then)](const status& stored) {
         if (!stored)
-          log().error("end of a job not stored",
-                      {{"job", to_string(job)}, {"cause", to_string(stored.error())}});
-        then(stored);
+          log().error("end of a job not stored", {{"job", to_string(job)},
+                                                  {"cause", to_string(stored.error())},
+                                                  {"tries_left", std::to_string(tries - 1)}});
+        if (stored || tries <= 1)
+          then(stored);
+        else
+          after(settings_.recovery_pause,
+                [this, job, how, tries, then] { store_end(job, how, tries - 1, then); });
       });
 }
 

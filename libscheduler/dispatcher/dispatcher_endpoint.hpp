@@ -31,6 +31,9 @@ struct dispatcher_settings {
   std::size_t early_asks_max = 1'024;   ///< that wait until stored jobs are known
   int recoveries_max = 30;              ///< that stored jobs are read where storage fails
   std::chrono::milliseconds recovery_pause{1'000}; ///< before they are read again
+  /// That the end of a job is stored, with the same pause, before its clients are told of an end
+  /// which is not: all of them within a job master's ask.
+  int end_tries = 5;
   /// Job masters of one job that end by a fault of their own and are started again, before the job
   /// fails with that.
   int master_restarts_max = 3;
@@ -91,7 +94,9 @@ private:
   /// Tells the end of a job, of which its master told before, to clients.
   void close(const job_id& job);
   void answer_waiting(const job_id& job);
-  void store_end(const job_id& job, const message<schema::JobEnded>& how, store_then then);
+  /// @param tries  where storage fails, with a pause between them
+  void store_end(const job_id& job, const message<schema::JobEnded>& how, int tries,
+                 store_then then);
   void recover();
   void recovered();
 

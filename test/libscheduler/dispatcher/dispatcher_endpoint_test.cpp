@@ -48,13 +48,20 @@ void lose(testing_cluster& cluster) {
   cluster.node->run(100'000);
 }
 
-/// Fails to read jobs some times, as where a disk or a server does not answer for a while.
+/// Fails to read jobs, or to store their end, some times, as where a disk or a server does not
+/// answer for a while.
 class slow_to_wake_store final : public job_store {
 public:
-  slow_to_wake_store(std::unique_ptr<job_store> under, int failures, bool lists)
-      : under_(std::move(under)), failures_(failures), lists_(lists) {}
+  slow_to_wake_store(std::unique_ptr<job_store> under, int failures, bool lists,
+                     int removal_failures = 0)
+      : under_(std::move(under)), failures_(failures), lists_(lists),
+        removal_failures_(removal_failures) {}
   status put(const graph::job_graph& job) override { return under_->put(job); }
-  status remove(const job_id& job) override { return under_->remove(job); }
+  status remove(const job_id& job) override {
+    if (removal_failures_-- > 0)
+      return error(errc::storage_failed, "input/output error");
+    return under_->remove(job);
+  }
   result<std::vector<stored_job>> load(std::vector<error>& refused) override {
     if (failures_-- <= 0)
       return under_->load(refused);
@@ -68,6 +75,8 @@ public:
     return under_->next_generation(job);
   }
   status put_ended(const job_id& job, const message<schema::JobEnded>& how) override {
+    if (removal_failures_ > 0)
+      return error(errc::storage_failed, "input/output error");
     return under_->put_ended(job, how);
   }
   result<std::vector<message<schema::JobEnded>>> load_ended(std::vector<error>& refused) override {
@@ -78,6 +87,7 @@ private:
   std::unique_ptr<job_store> under_;
   int failures_;
   bool lists_;
+  int removal_failures_;
 };
 
 const savepoint_wish stopping{{}, false, graph::savepoint_stop::suspend};
@@ -314,6 +324,26 @@ TEST_CASE("who asks the next dispatcher for a job that has ended hears how it en
   CHECK(cluster.client->wait(*job)->state == job_state::finished);
   CHECK(cluster.client->status(*job)->name == source_to_sink(2, 4).job().name);
   CHECK(cluster.client->submit(source_to_sink(2, 4).job()).error().code == errc::duplicate_job);
+}
+
+TEST_CASE("a job is over for its clients once that is stored, also where storage fails at first") {
+  testing_cluster cluster;
+  cluster.node->kill(cluster.dispatcher);
+  cluster.node->run(100'000);
+  cluster.start_dispatcher(std::make_shared<slow_to_wake_store>(
+      make_file_job_store(*cluster.files, cluster.directory() / "jobs"), 0, false, 3));
+  cluster.client =
+      std::make_unique<job_client>(*cluster.node, cluster.dispatcher, cluster.blob_server);
+  cluster.add_executor(2);
+  const auto job = cluster.client->submit(source_to_sink(2, 4).job());
+  REQUIRE(cluster.run_until_running(4));
+  cluster.finish(*job);
+  REQUIRE(cluster.client->wait(*job)->state == job_state::finished);
+
+  lose(cluster);
+  restart(cluster);
+  CHECK(cluster.state_of(*job) == "finished");
+  CHECK(cluster.tasks.running.empty());
 }
 
 TEST_CASE("a job that has ended does not begin anew, whenever its dispatcher is lost") {
