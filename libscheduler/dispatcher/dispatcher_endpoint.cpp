@@ -632,8 +632,10 @@ void dispatcher_endpoint::answer_waiting(const job_id& job) {
 void dispatcher_endpoint::store_end(const job_id& job, const message<schema::JobEnded>& how,
                                     int tries, store_then then) {
   on_store(
-      [job, how](job_store& store) -> status {
-        const auto kept = how.is_empty() ? status() : store.put_ended(job, how);
+      [job, how, is_told = book_.find_ended(job) != nullptr, tries](job_store& store) -> status {
+        auto kept = how.is_empty() ? status() : store.put_ended(job, how);
+        if (!kept && !is_told && tries > 1)
+          return kept; // what is lost now goes on from its last checkpoint, and ends again
         HEADRACE_CHECK(store.remove(job)); // else it would run again
         return kept;
       },

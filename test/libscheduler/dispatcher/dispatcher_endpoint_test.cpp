@@ -53,15 +53,10 @@ void lose(testing_cluster& cluster) {
 class slow_to_wake_store final : public job_store {
 public:
   slow_to_wake_store(std::unique_ptr<job_store> under, int failures, bool lists,
-                     int removal_failures = 0)
-      : under_(std::move(under)), failures_(failures), lists_(lists),
-        removal_failures_(removal_failures) {}
+                     int end_failures = 0)
+      : under_(std::move(under)), failures_(failures), lists_(lists), end_failures_(end_failures) {}
   status put(const graph::job_graph& job) override { return under_->put(job); }
-  status remove(const job_id& job) override {
-    if (removal_failures_-- > 0)
-      return error(errc::storage_failed, "input/output error");
-    return under_->remove(job);
-  }
+  status remove(const job_id& job) override { return under_->remove(job); }
   result<std::vector<stored_job>> load(std::vector<error>& refused) override {
     if (failures_-- <= 0)
       return under_->load(refused);
@@ -75,7 +70,7 @@ public:
     return under_->next_generation(job);
   }
   status put_ended(const job_id& job, const message<schema::JobEnded>& how) override {
-    if (removal_failures_ > 0)
+    if (end_failures_-- > 0)
       return error(errc::storage_failed, "input/output error");
     return under_->put_ended(job, how);
   }
@@ -87,7 +82,7 @@ private:
   std::unique_ptr<job_store> under_;
   int failures_;
   bool lists_;
-  int removal_failures_;
+  int end_failures_;
 };
 
 const savepoint_wish stopping{{}, false, graph::savepoint_stop::suspend};
