@@ -175,6 +175,13 @@ std::int32_t job_translator::add(std::string name, graph::operator_spec spec,
   return out_.program.add(std::move(made));
 }
 
+std::int32_t job_translator::add_of(const graph::object_path& table, graph::operator_spec spec,
+                                    std::vector<std::int32_t> inputs, logical_type type) {
+  const auto made = add(table.object, std::move(spec), std::move(inputs), std::move(type));
+  out_.program.at(made).statement = table.to_sql();
+  return made;
+}
+
 void job_translator::check(const graph::transformation& made) {
   graph::operator_node node;
   node.name = made.name;

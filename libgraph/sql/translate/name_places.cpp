@@ -25,7 +25,12 @@ bool is(const transformation& made) {
 class place_namer {
 public:
   place_namer(graph::pipeline& program, std::size_t first)
-      : all_(program.transformations), first_(first), seen_as_(all_.size()) {}
+      : all_(program.transformations), first_(first), seen_as_(all_.size()) {
+    for (auto& each : all_)
+      tables_.push_back(each.statement.empty() ? each.name : each.statement);
+    for (auto i = first_; i < all_.size(); ++i)
+      all_[i].statement.clear();
+  }
 
   void name() {
     std::vector<std::size_t> sinks;
@@ -33,13 +38,13 @@ public:
       if (is<graph::sink_spec>(all_[i]))
         sinks.push_back(i);
     std::stable_sort(sinks.begin(), sinks.end(), [&](std::size_t left, std::size_t right) {
-      return all_[left].name < all_[right].name;
+      return tables_[left] < tables_[right];
     });
     for (std::size_t i = 0; i < sinks.size(); ++i) {
-      if (i == 0 || all_[sinks[i]].name != all_[sinks[i - 1]].name)
+      if (i == 0 || tables_[sinks[i]] != tables_[sinks[i - 1]])
         alike_.clear(); // INSERTs into one table are one statement
       is_seen_.assign(all_.size(), false);
-      visit(sinks[i], all_[sinks[i]].name);
+      visit(sinks[i], tables_[sinks[i]]);
     }
     name_sources();
   }
@@ -66,7 +71,7 @@ private:
     const bool is_kept = graph::keeps_state(call->spec);
     auto kind = (is_kept ? "" : "-") + std::to_string(call->spec.index()) + "(" + inputs + ")";
     if (is<graph::source_spec>(made))
-      kind += made.name;
+      kind += tables_[index];
     const auto place = alike_[kind]++;
     if (made.statement.empty()) {
       made.statement = statement;
@@ -84,15 +89,15 @@ private:
     std::map<std::string, int> readers;
     for (auto i = first_; i < all_.size(); ++i)
       if (is<graph::source_spec>(all_[i]))
-        ++readers[all_[i].name];
+        ++readers[tables_[i]];
     for (auto i = first_; i < all_.size(); ++i) {
       auto& made = all_[i];
       if (!is<graph::source_spec>(made))
         continue;
-      if (readers[made.name] > 1) {
-        made.statement = made.name + " for " + made.statement;
+      if (readers[tables_[i]] > 1) {
+        made.statement = tables_[i] + " for " + made.statement;
       } else {
-        made.statement = made.name;
+        made.statement = tables_[i];
         made.place = 0;
       }
     }
@@ -100,6 +105,7 @@ private:
 
   std::vector<transformation>& all_;
   std::size_t first_;
+  std::vector<std::string> tables_; ///< with their databases, of sources and sinks
   std::vector<std::string> seen_as_;
   std::map<std::string, std::size_t> kinds_; ///< numbered
   std::vector<bool> is_seen_;                ///< in the statement at hand, as below

@@ -11,6 +11,9 @@ namespace headrace::sql {
 /// written to, of several the first by name, and its place is told in that one's plan alone. A
 /// source is of the table that it reads; of several that read one table, of that and the other.
 ///
+/// Before, the statement of a source and a sink is its table, with the database; else it is that of
+/// its name.
+///
 /// @param first  where the plans' operators begin in the program
 void name_places(graph::pipeline& program, std::size_t first);
 

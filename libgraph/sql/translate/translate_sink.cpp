@@ -89,7 +89,7 @@ bool job_translator::add_table_sink(const sink_node& sink, const plan_node& plan
     fail(diagnostic_kind::unsupported, "INSERT OVERWRITE needs input that ends", plan.at);
     return false;
   }
-  add(sink.table->object, std::move(spec), {add_constraints(*below, plan)}, type);
+  add_of(*sink.table, std::move(spec), {add_constraints(*below, plan)}, type);
   return true;
 }
 

@@ -89,17 +89,17 @@ maybe_index job_translator::add_source(const scan_node& node, const plan_node& p
     return std::nullopt;
   const auto produced = produced_of(node, plan);
   if (produced == type)
-    return add(node.table.object, std::move(spec), {}, type);
+    return add_of(node.table, std::move(spec), {}, type);
   auto* able = dynamic_cast<graph::projectable_source*>(made->get());
   if (able != nullptr && able->project(shared(produced))) {
     graph::set_record(spec.connector, type);
-    return add(node.table.object, std::move(spec), {}, produced);
+    return add_of(node.table, std::move(spec), {}, produced);
   }
   // It gives all; the rest is left out behind it.
   if (spec.watermarks.time_column >= 0)
     spec.watermarks.time_column = static_cast<std::int32_t>(
         node.fields[static_cast<std::size_t>(spec.watermarks.time_column)]);
-  return choose_fields(add(node.table.object, std::move(spec), {}, type), node, plan);
+  return choose_fields(add_of(node.table, std::move(spec), {}, type), node, plan);
 }
 
 /// As Flink says it.

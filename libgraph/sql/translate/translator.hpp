@@ -54,6 +54,9 @@ private:
   // --- the pipeline (job_translator.cpp)
   std::int32_t add(std::string name, graph::operator_spec spec, std::vector<std::int32_t> inputs,
                    logical_type type);
+  /// A source or sink of a table.
+  std::int32_t add_of(const graph::object_path& table, graph::operator_spec spec,
+                      std::vector<std::int32_t> inputs, logical_type type);
   /// Tells, with the place of the plan at hand, what keeps an operator from being carried out.
   void check(const graph::transformation& made);
   /// That of the operators whose rows come out of `index`; 0: the job's. Who reads them has the

@@ -247,6 +247,24 @@ TEST_CASE("what statements share or not is not in the ids of what keeps state") 
                             "ON x.a = y.a WHERE x.b > 3;") == alone);
 }
 
+TEST_CASE("tables of one name in two databases are two") {
+  testing_session session;
+  session.run("CREATE TABLE count_of (a BIGINT, n BIGINT) WITH ('connector' = 'void');"
+              "CREATE DATABASE other;"
+              "CREATE TABLE other.count_of (a BIGINT, n BIGINT) WITH ('connector' = 'void')");
+  const auto insert = [](const std::string& table, const std::string& least) {
+    return "INSERT INTO " + table + " SELECT a, COUNT(*) FROM t WHERE b > " + least +
+           " GROUP BY a;";
+  };
+  const auto here = keepers_of(session, insert("count_of", "1"));
+  const auto there = keepers_of(session, insert("other.count_of", "2"));
+  CHECK_FALSE(has_all(here, there));
+  const auto both = keepers_of(session, insert("count_of", "1") + insert("other.count_of", "2"));
+  CHECK(both == keepers_of(session, insert("other.count_of", "2") + insert("count_of", "1")));
+  CHECK(has_all(both, here));
+  CHECK(has_all(both, there));
+}
+
 TEST_CASE("an aggregate in two phases is found where it was in one") {
   testing_session session;
   session.run("CREATE TABLE count_of (a BIGINT, n BIGINT) WITH ('connector' = 'void')");
