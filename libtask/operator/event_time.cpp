@@ -135,11 +135,6 @@ std::optional<std::int64_t> idle_clock::remaining_us(std::int64_t now_us) const 
 split_watermarks::split_watermarks(const graph::watermark_spec& spec)
     : spec_(spec), empty_clock_(spec.idle_timeout_ms) {}
 
-void split_watermarks::restore(std::int64_t given_ms) {
-  given_ = given_ms;
-  is_restored_ = given_ms != watermark::none;
-}
-
 void split_watermarks::add(const std::string& split, std::int64_t now_us) {
   const auto timeout_ms = is_enabled() ? spec_.idle_timeout_ms : 0;
   auto [at, made] =
@@ -186,8 +181,6 @@ std::int64_t split_watermarks::watermark_of(std::int64_t largest_ms) const {
 
 split_watermarks::update split_watermarks::settle(std::int64_t now_us) {
   update out;
-  if (is_enabled() && std::exchange(is_restored_, false))
-    out.advanced = watermark{given_};
   if (!is_enabled() || (splits_.empty() && !empty_clock_.is_idle(now_us)))
     return out;
   auto smallest = watermark::end;

@@ -78,10 +78,6 @@ public:
   bool is_enabled() const { return spec_.kind != graph::watermark_kind::none; }
   bool is_on_event() const { return spec_.on_event; }
 
-  /// What was given before a restart: the next `settle` gives it again, before all else.
-  void restore(std::int64_t given_ms);
-  /// The watermark that was given last.
-  std::int64_t given_ms() const { return given_; }
   /// From now on, having no split for the idle timeout is being idle too.
   void start(std::int64_t now_us) { empty_clock_.reset(now_us); }
   void add(const std::string& split, std::int64_t now_us);
@@ -109,7 +105,6 @@ private:
   std::map<std::string, split_state, std::less<>> splits_;
   idle_clock empty_clock_; ///< while there is no split
   std::int64_t given_ = graph::watermark::none;
-  bool is_restored_ = false; ///< and not yet given again
   bool idle_given_ = false;
   bool running_ = true;
 };

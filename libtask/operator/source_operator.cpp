@@ -70,11 +70,6 @@ status source_operator::open(const operator_states& states) {
                source_->create_reader({context_.subtask, context_.parallelism, context_.files,
                                        context_.time, context_.log}));
   watermarks_.start(context_.time.now_us());
-  if (watermarks_.is_enabled()) {
-    HEADRACE_CHECK(given_.open(*states.plain, context_.subtask, context_.parallelism));
-    watermarks_.restore(given_.restored_ms());
-    idle_due_ = given_.restored_ms() != graph::watermark::none; // it is given before any row
-  }
   std::vector<graph::source_split> restored;
   for (const auto& element : stored_->elements()) {
     HEADRACE_TRY(auto split, decode_split(element));
@@ -304,8 +299,6 @@ void source_operator::snapshot(checkpoint_id /*checkpoint*/, std::function<void(
   for (const auto& [id, state] : splits_)
     elements.push_back(encode_split(id, state));
   stored_->replace(std::move(elements));
-  if (watermarks_.is_enabled())
-    given_.store(watermarks_.given_ms());
   done({});
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "libtask/operator/event_time.hpp"
-#include "libtask/operator/given_watermark.hpp"
 #include "libtask/operator/stream_operator.hpp"
 #include "libgraph/connector/source.hpp"
 
@@ -65,7 +64,6 @@ private:
   std::unique_ptr<graph::source> source_;
   event_time_stamper stamper_;
   split_watermarks watermarks_;
-  given_watermark given_;
   std::shared_ptr<reader_cell> reader_; ///< shared with the step that runs
   state::operator_list_state* stored_ = nullptr;
   std::map<std::string, byte_string> splits_; ///< not finished: state behind the emitted rows

@@ -46,20 +46,6 @@ TEST_CASE("without room for rows of one time the watermark is the largest time")
   CHECK_FALSE(marks.settle(0).advanced);
 }
 
-TEST_CASE("what was given before a restart is given again, and never fallen behind") {
-  split_watermarks marks(bounded(0));
-  marks.restore(49);
-  CHECK(marks.settle(0).advanced == watermark{49});
-  CHECK_FALSE(marks.settle(0).advanced);
-
-  marks.add("a", 0);
-  marks.on_rows("a", 30, 0);
-  CHECK_FALSE(marks.settle(0).advanced);
-  marks.on_rows("a", 51, 0);
-  CHECK(marks.settle(0).advanced == watermark{50});
-  CHECK(marks.given_ms() == 50);
-}
-
 TEST_CASE("an idle split does not hold the watermark back") {
   split_watermarks marks(bounded(0, 1000));
   marks.add("a", 0);
