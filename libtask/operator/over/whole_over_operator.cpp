@@ -3,6 +3,7 @@
 #include "libtask/operator/over/over_calls.hpp"
 #include "libtask/operator/over/timed_rows.hpp"
 #include "libtask/operator/waiting_rows.hpp"
+#include "libgraph/data/decode_rows.hpp"
 #include "libgraph/data/key_codec.hpp"
 #include "libgraph/data/order_key.hpp"
 
@@ -87,10 +88,7 @@ private:
   }
 
   status compute() {
-    std::vector<graph::column_builder*> to;
-    for (std::size_t i = 0; i < all_columns_.size(); ++i)
-      to.push_back(&decoded_.column(i));
-    HEADRACE_CHECK(graph::decode_keys(rows_, to));
+    HEADRACE_CHECK(graph::decode_rows(rows_, all_columns_.size(), decoded_));
     decoded_.end_rows(rows_.size());
     const auto in = sorted(decoded_.finish());
     for (const auto& each : segments_)
