@@ -124,9 +124,12 @@ result<rocksdb::ColumnFamilyHandle*> rocksdb_instance::make(const family& wanted
 status rocksdb_instance::drop(const std::string& name) {
   auto* const handle = find(name);
   HEADRACE_CHECK(to_status(db_->DropColumnFamily(handle), "drop a column family"));
-  const std::lock_guard lock(handles_mutex_);
-  std::erase(handles_, handle);
-  return to_status(db_->DestroyColumnFamilyHandle(handle), "let go of a column family");
+  {
+    const std::lock_guard lock(handles_mutex_);
+    std::erase(handles_, handle);
+  }
+  HEADRACE_CHECK(to_status(db_->DestroyColumnFamilyHandle(handle), "let go of a column family"));
+  return flush(); // a cut waits for what was written last, which may have gone with it
 }
 
 status rocksdb_instance::write(rocksdb::WriteBatch& batch) {

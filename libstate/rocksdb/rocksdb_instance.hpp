@@ -45,6 +45,7 @@ public:
   /// The column family of that name, or nullptr.
   rocksdb::ColumnFamilyHandle* find(const std::string& name) const;
   result<rocksdb::ColumnFamilyHandle*> make(const family& wanted);
+  /// Flushes the others, and waits. @errors storage_failed, storage_full
   status drop(const std::string& name);
 
   /// Writes, to memory only: what lasts is in snapshots. @errors storage_failed, storage_full

@@ -67,6 +67,7 @@ TEST_CASE("a disturbed job on RocksDB gives the rows of an undisturbed one") {
 TEST_CASE("a disturbed job with unaligned checkpoints gives the rows of an undisturbed one") {
   const windowed_input input = make_windowed_input(4, 3000);
   const auto expected = expected_rows(input);
+  std::uint64_t stored = 0;
   std::uint64_t restored = 0;
   for (int run = 0; run < testing::runs(8); ++run) {
     const std::uint64_t seed = testing::seed() + static_cast<std::uint64_t>(run);
@@ -79,13 +80,14 @@ TEST_CASE("a disturbed job with unaligned checkpoints gives the rows of an undis
                                                      .aligned_timeout_ms = run % 2 == 0 ? 0 : 20,
                                                      .row_us = 500});
     CHECK_MESSAGE(got.failure.empty(), got.failure);
-    CHECK(got.in_flight_bytes > 0);
     CHECK(got.late_rows == 0);
     CHECK(got.rows == expected);
+    stored = std::max(stored, got.in_flight_bytes); // not in each run: it may end before
     restored = std::max(restored, got.restored_in_flight_bytes);
     if (!got.failure.empty() || got.rows != expected)
       break;
   }
+  CHECK(stored > 0);
   CHECK(restored > 0);
 }
 
