@@ -69,7 +69,8 @@ TEST_CASE("a disturbed job with unaligned checkpoints gives the rows of an undis
   const auto expected = expected_rows(input);
   std::uint64_t stored = 0;
   std::uint64_t restored = 0;
-  for (int run = 0; run < testing::runs(8); ++run) {
+  // Some jobs end before a checkpoint with rows in flight is restored.
+  for (int run = 0; run < testing::runs(8) || (restored == 0 && run < 80); ++run) {
     const std::uint64_t seed = testing::seed() + static_cast<std::uint64_t>(run);
     CAPTURE(seed);
     // A slow operator, whose input fills. Every second run tries to align first.
@@ -82,7 +83,7 @@ TEST_CASE("a disturbed job with unaligned checkpoints gives the rows of an undis
     CHECK_MESSAGE(got.failure.empty(), got.failure);
     CHECK(got.late_rows == 0);
     CHECK(got.rows == expected);
-    stored = std::max(stored, got.in_flight_bytes); // not in each run: it may end before
+    stored = std::max(stored, got.in_flight_bytes);
     restored = std::max(restored, got.restored_in_flight_bytes);
     if (!got.failure.empty() || got.rows != expected)
       break;
