@@ -47,6 +47,7 @@ struct VertexStatus {
   idleShare @10 :Float32;
   restoredBytes @11 :UInt64;      # by the running attempts
   restoredLocalBytes @12 :UInt64; # of them, from local copies
+  isSource @13 :Bool;             # has no input: what it has read is its recordsIn
 }
 struct JobStatus {
   job @0 :Ids.Id128;

@@ -36,16 +36,13 @@ std::string describe_progress(const scheduler::job_status& job, std::int64_t now
   if (job.started_ms != 0)
     out += (scheduler::is_terminal(job.state) ? " after " : " ") +
            seconds_of(std::max<std::int64_t>(0, until - job.started_ms));
-  std::uint64_t read = 0;
   std::uint64_t skipped = 0;
   std::uint64_t late = 0;
-  if (!job.vertices.empty())
-    read = job.vertices.front().records_in; // a source counts there what it has read
   for (const auto& vertex : job.vertices) {
     skipped += vertex.skipped_records;
     late += vertex.late_records;
   }
-  append_count(out, read, "record read", "records read");
+  append_count(out, scheduler::records_read(job), "record read", "records read");
   append_count(out, skipped, "malformed record skipped", "malformed records skipped");
   append_count(out, late, "late record dropped", "late records dropped");
   append_count(out, job.completed_checkpoints, "checkpoint", "checkpoints");

@@ -167,7 +167,7 @@ void push_status(lua_State* lua, const scheduler::job_status& status) {
   set(lua, "last_checkpoint", status.last_checkpoint);
   set(lua, "last_checkpoint_path", status.last_checkpoint_path);
   set(lua, "restored_checkpoint", status.restored_checkpoint);
-  set(lua, "records", records_of(status));
+  set(lua, "records", scheduler::records_read(status));
   set_real(lua, "runtime",
            static_cast<double>(client::runtime_ms(status, system_clock().wall_ms())) / 1000.0);
   set(lua, "waiting_for", status.waiting_for);

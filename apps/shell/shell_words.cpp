@@ -130,16 +130,11 @@ std::string in_short(std::string_view text) {
   return kept < text.size() ? out + "… (" + std::to_string(text.size()) + " bytes)" : out;
 }
 
-std::uint64_t records_of(const scheduler::job_status& job) {
-  // The first vertex is a source: vertices are in topological order.
-  return job.vertices.empty() ? 0 : job.vertices.front().records_in; // what it has read
-}
-
 std::string describe_job(const scheduler::job_status& job, std::int64_t now_ms) {
   std::string out = to_string(job.id) + "  " + job.name + ": " +
                     std::string(scheduler::name_of(job.state)) + ", " +
                     client::describe_duration(client::runtime_ms(job, now_ms)) + ", " +
-                    client::describe_count(records_of(job), "record") + " read, " +
+                    client::describe_count(scheduler::records_read(job), "record") + " read, " +
                     client::describe_count(job.completed_checkpoints, "checkpoint") + ", " +
                     client::describe_count(job.restarts, "restart");
   if (!job.waiting_for.empty())

@@ -28,7 +28,5 @@ std::string in_short(std::string_view text);
 
 /// One line on how a job is doing.
 std::string describe_job(const scheduler::job_status& job, std::int64_t now_ms);
-/// What a job's sources have given.
-std::uint64_t records_of(const scheduler::job_status& job);
 
 } // namespace headrace::shell

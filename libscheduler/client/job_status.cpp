@@ -15,6 +15,7 @@ vertex_status read_vertex(schema::VertexStatus::Reader in) {
   out.parallelism = in.getParallelism();
   for (const auto count : in.getTasksByState())
     out.tasks_by_state.push_back(count);
+  out.is_source = in.getIsSource();
   out.records_in = in.getRecordsIn();
   out.records_out = in.getRecordsOut();
   out.skipped_records = in.getSkippedRecords();
@@ -53,6 +54,13 @@ result<job_status> read_status(schema::JobStatus::Reader in) {
 
 result<job_status> read_job_status(const message<schema::JobStatus>& from) {
   return checked_read([&] { return read_status(*from.view()); });
+}
+
+std::uint64_t records_read(const job_status& job) {
+  std::uint64_t out = 0;
+  for (const auto& vertex : job.vertices)
+    out += vertex.is_source ? vertex.records_in : 0;
+  return out;
 }
 
 result<std::vector<job_status>> read_job_list(const message<schema::JobList>& from) {

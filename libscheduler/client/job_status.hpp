@@ -16,8 +16,9 @@ struct vertex_status {
   vertex_id id;
   std::string name;
   std::int32_t parallelism = 0;
+  bool is_source = false;                    ///< has no input
   std::vector<std::uint32_t> tasks_by_state; ///< index: task_state
-  std::uint64_t records_in = 0;
+  std::uint64_t records_in = 0;              ///< of a source: that it has read
   std::uint64_t records_out = 0;
   std::uint64_t skipped_records = 0;
   std::uint64_t late_records = 0;
@@ -45,6 +46,9 @@ struct job_status {
   error failure;           ///< the newest; code none: no failure yet
   std::string waiting_for; ///< empty: nothing
 };
+
+/// What all sources have read.
+std::uint64_t records_read(const job_status& job);
 
 /// Reads the statuses of a list. @errors malformed_message
 /// In the order in which they were started.

@@ -117,6 +117,7 @@ void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
     auto states = entry.initTasksByState(static_cast<unsigned>(task_state_count));
     for (std::size_t state = 0; state < task_state_count; ++state)
       states.set(static_cast<unsigned>(state), by_state.at(state));
+    entry.setIsSource(vertex.inputs.empty());
     entry.setRecordsIn(sum.in);
     entry.setRecordsOut(sum.out);
     entry.setSkippedRecords(sum.skipped);

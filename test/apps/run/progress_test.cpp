@@ -49,12 +49,16 @@ TEST_CASE("progress counts what there is, and says what is waited for") {
   status.started_ms = 1000;
   status.completed_checkpoints = 1;
   status.waiting_for = "2 more slots (has 2 of 4)";
-  status.vertices.resize(2);
+  status.vertices.resize(3);
+  status.vertices[0].is_source = true;
   status.vertices[0].records_in = 7;
   status.vertices[0].records_out = 30; // of what is chained to the source
+  status.vertices[1].records_in = 30;
+  status.vertices[2].is_source = true;
+  status.vertices[2].records_in = 5;
 
   CHECK(describe_progress(status, 4200) ==
-        "running 3.2 s, 7 records read, 1 checkpoint, 2 restarts, waiting for 2 more slots (has "
+        "running 3.2 s, 12 records read, 1 checkpoint, 2 restarts, waiting for 2 more slots (has "
         "2 of 4)");
 }
 
