@@ -1,5 +1,6 @@
 #include "libgraph/sql/plan/query_planner.hpp"
 #include "libgraph/types/value_text.hpp"
+#include "libactors/base/digest.hpp"
 
 #include <algorithm>
 
@@ -33,12 +34,16 @@ plan_node filtered(plan_node input, bound_expression condition) {
 }
 
 std::string computed_name(std::string name, const bound_expression& from) {
-  const auto* constant = std::get_if<bound_constant>(&from.node);
-  if (constant == nullptr)
+  bool is_constant = true;
+  visit_columns(from, [&](const bound_column&) { is_constant = false; });
+  if (!is_constant)
     return name;
-  constexpr std::size_t shown_max = 40; // longer ones are told apart by what they begin with
-  return std::move(name) + " = " +
-         (constant->text ? constant->text->substr(0, shown_max) : std::string("NULL"));
+  const auto* literal = std::get_if<bound_constant>(&from.node);
+  auto value = literal == nullptr ? to_string(from) : literal->text.value_or("NULL");
+  constexpr std::size_t shown_max = 40;
+  if (value.size() > shown_max) // told apart by what they are as a whole
+    value = value.substr(0, shown_max) + "#" + sha256_hex(value).substr(0, 16);
+  return std::move(name) + " = " + value;
 }
 
 plan_node projected(plan_node input, std::vector<bound_expression> items,

@@ -306,6 +306,37 @@ TEST_CASE("a query about rows around it says what is not supported there") {
         "59 unknown table or column: z, did you mean u");
 }
 
+TEST_CASE("a computed column that names no other is named by what it is") {
+  // State goes by these names.
+  testing_session session;
+  const auto line_of = [](const std::string& plan, std::string_view operation) {
+    const auto begin = plan.find(operation);
+    REQUIRE_MESSAGE(begin != std::string::npos, plan);
+    return plan.substr(begin, plan.find('\n', begin) - begin);
+  };
+  const auto lag = [&](const std::string& arguments) {
+    const auto text = "SELECT LAG(" + arguments + ") OVER (ORDER BY ts) FROM t";
+    return line_of(session.logical_plan(text), "OverAggregate(");
+  };
+  const auto has = [](const std::string& plan, std::string_view part) {
+    CHECK_MESSAGE(plan.find(part) != std::string::npos, plan);
+  };
+
+  has(lag("a, 2"), "$6 = 2");
+  CHECK(lag("a, 1, 1 + 1") != lag("a, 1, 1 + 2"));
+  CHECK(lag("d, 1, 0.5") != lag("d, 1, 0.25")); // cast to the type of d
+  CHECK(lag("s, 1, CHR(45)") != lag("s, 1, CHR(46)"));
+  const std::string begin(40, 'x');
+  CHECK(lag("s, 1, '" + begin + "a'") != lag("s, 1, '" + begin + "b'"));
+  const auto sum = [&](const std::string& of) {
+    const auto text = "SELECT PERCENTILE(a, " + of + ") FROM t";
+    return line_of(session.logical_plan(text), "GroupAggregate(");
+  };
+  CHECK(sum("0.5") != sum("0.25"));
+  CHECK(sum("0.25 + 0.25") != sum("0.25 + 0.5"));
+  has(session.logical_plan("SELECT SUM(a + 1) FROM t"), "SUM($f0)"); // what is computed of columns
+}
+
 TEST_CASE("windows have sizes and numbers with sense") {
   testing_session session;
   const auto sized = [&](const std::string& window) {
