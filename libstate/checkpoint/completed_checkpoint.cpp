@@ -14,8 +14,9 @@ namespace {
 //     magic "HRMETA01", u32 version, u64 checksum of the body (seeded by version), body
 constexpr std::string_view magic = "HRMETA01";
 //     body of version 1: as of version 2, but operators have no uid
-//     body of version 2: as now, but segments have no checksum
-constexpr std::uint32_t version = 3;
+//     body of version 2: as of version 3, but segments have no checksum
+//     body of version 3: as now, but subtasks have no watermark
+constexpr std::uint32_t version = 4;
 constexpr std::uint32_t oldest_version = 1;
 constexpr std::size_t head_bytes = 20;
 
@@ -68,7 +69,7 @@ result<operator_state> decode_operator(byte_reader& in, handle_decoder& handles,
 result<completed_checkpoint> decode_body(byte_view body, const std::string& directory,
                                          std::uint32_t of_version) {
   byte_reader in(body);
-  handle_decoder handles(in, directory, of_version >= 3);
+  handle_decoder handles(in, directory, {of_version >= 3, of_version >= 4});
   completed_checkpoint out;
   HEADRACE_TRY(out.job.high, in.get<std::uint64_t>());
   HEADRACE_TRY(out.job.low, in.get<std::uint64_t>());
@@ -98,7 +99,7 @@ bool operator_state::has_state() const {
   if (has_coordinator)
     return true;
   for (const auto& [subtask, state] : subtasks) {
-    if (!state.is_empty())
+    if (state.has_state())
       return true;
   }
   return false;

@@ -16,10 +16,11 @@ struct operator_state {
   std::string name; ///< the same
   std::int32_t parallelism = 1;
   std::int32_t max_parallelism = 128;
-  std::map<std::int32_t, operator_subtask_state> subtasks; ///< those with state
+  std::map<std::int32_t, operator_subtask_state> subtasks; ///< those with state or a watermark
   byte_string coordinator; ///< of its operator coordinator; empty: none
   bool has_coordinator = false;
 
+  /// Beside watermarks.
   bool has_state() const;
   friend bool operator==(const operator_state&, const operator_state&) = default;
 };

@@ -3,6 +3,8 @@
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <set>
 
 namespace headrace::state {
@@ -43,6 +45,38 @@ void assign_in_flight(const operator_state& stored, std::vector<operator_subtask
       for (const auto& handle : state.channels)
         to[static_cast<std::size_t>(subtask)].channels.push_back({handle.segment, from});
     }
+  }
+}
+
+bool is_keyed(const operator_state& stored) {
+  return std::any_of(stored.subtasks.begin(), stored.subtasks.end(), [](const auto& one) {
+    return !one.second.keyed.empty() || !one.second.raw_keyed.empty();
+  });
+}
+
+/// Event time: its own where each subtask gets the rows that it would have got; else the least of
+/// those whose rows may come to it, which are those of its key groups, or all where rows do not go
+/// by key.
+void assign_watermarks(const operator_state& stored, bool is_same,
+                       std::vector<operator_subtask_state>& to) {
+  const auto parallelism = static_cast<std::int32_t>(to.size());
+  const bool goes_by_key = is_keyed(stored);
+  for (std::int32_t subtask = 0; subtask < parallelism; ++subtask) {
+    const auto groups = graph::key_groups_of(subtask, stored.max_parallelism, parallelism);
+    auto least = std::numeric_limits<std::int64_t>::max();
+    bool is_known = true;
+    for (std::int32_t from = 0; from < stored.parallelism; ++from) {
+      const auto had = graph::key_groups_of(from, stored.max_parallelism, stored.parallelism);
+      if (is_same ? from != subtask : goes_by_key && intersection(had, groups).is_empty())
+        continue;
+      const auto found = stored.subtasks.find(from);
+      if (found == stored.subtasks.end() || !found->second.watermark_ms)
+        is_known = false;
+      else
+        least = std::min(least, *found->second.watermark_ms);
+    }
+    to[static_cast<std::size_t>(subtask)].watermark_ms =
+        is_known ? std::optional(least) : std::nullopt;
   }
 }
 
@@ -173,6 +207,7 @@ redistribute(const operator_state& stored, std::int32_t parallelism, bool rescal
     list_dealer(out, &operator_subtask_state::managed, is_same).deal(stored);
     list_dealer(out, &operator_subtask_state::raw_operator, is_same).deal(stored);
   }
+  assign_watermarks(stored, is_same && !rescales_in_flight, out);
   for (auto& one : out)
     one.channels.clear();
   if (!is_same || rescales_in_flight) {

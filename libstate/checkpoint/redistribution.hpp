@@ -34,7 +34,9 @@ struct restore_assignment {
 
 /// Deals one operator's state out over another number of subtasks: key groups by range, split lists
 /// element by element, union lists whole to each, broadcast one copy to each; in-flight data to all
-/// that may have a part of it. Pure.
+/// that may have a part of it. A watermark goes where in-flight data stays; else a subtask gets the
+/// least of those whose key groups meet its own, or of all where there is no keyed state (none: one
+/// of them has none). Pure.
 ///
 /// @param rescales_in_flight  also where the parallelism is the same: another operator's is not
 std::vector<operator_subtask_state> redistribute(const operator_state& stored,

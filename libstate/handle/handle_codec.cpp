@@ -73,6 +73,9 @@ void handle_encoder::put(const operator_subtask_state& state) {
   put_all(state.raw_keyed);
   put_all(state.raw_operator);
   put_all(state.channels);
+  out_.put(static_cast<std::uint8_t>(state.watermark_ms ? 1 : 0));
+  if (state.watermark_ms)
+    out_.put(*state.watermark_ms);
 }
 
 result<std::size_t> handle_decoder::get_count() {
@@ -97,7 +100,7 @@ result<state_segment> handle_decoder::get_segment() {
   }
   HEADRACE_TRY(out.offset, in_->get_varint());
   HEADRACE_TRY(out.size_bytes, in_->get_varint());
-  if (has_checksums_) {
+  if (form_.has_checksums) {
     HEADRACE_TRY(out.checksum, in_->get_varint());
   }
   return out;
@@ -180,6 +183,15 @@ result<operator_subtask_state> handle_decoder::get_subtask_state() {
   HEADRACE_CHECK(get_all(out.raw_keyed, &handle_decoder::get_keyed));
   HEADRACE_CHECK(get_all(out.raw_operator, &handle_decoder::get_operator));
   HEADRACE_CHECK(get_all(out.channels, &handle_decoder::get_in_flight));
+  if (!form_.has_watermarks)
+    return out;
+  HEADRACE_TRY(const auto has_watermark, in_->get<std::uint8_t>());
+  if (has_watermark > 1)
+    return error(errc::malformed_message,
+                 "unknown form of a watermark: " + std::to_string(has_watermark));
+  if (has_watermark == 1) {
+    HEADRACE_TRY(out.watermark_ms, in_->get<std::int64_t>());
+  }
   return out;
 }
 

@@ -25,12 +25,17 @@ private:
   std::string base_;
 };
 
+/// What handles had when they were written.
+struct handle_form {
+  bool has_checksums = true;  ///< segments
+  bool has_watermarks = true; ///< states of subtasks
+};
+
 /// Reads what handle_encoder wrote. @errors malformed_message
 class handle_decoder {
 public:
-  /// @param has_checksums  false: it was written when segments had none
-  handle_decoder(byte_reader& in, std::string base, bool has_checksums = true)
-      : in_(&in), base_(std::move(base)), has_checksums_(has_checksums) {}
+  handle_decoder(byte_reader& in, std::string base, handle_form form = {})
+      : in_(&in), base_(std::move(base)), form_(form) {}
   /// A number of things of which each takes at least a byte.
   result<std::size_t> get_count();
   result<operator_subtask_state> get_subtask_state();
@@ -46,7 +51,7 @@ private:
 
   byte_reader* in_;
   std::string base_;
-  bool has_checksums_;
+  handle_form form_;
 };
 
 } // namespace headrace::state

@@ -33,9 +33,9 @@ status check_found(const state_segment& segment, std::uint64_t checksum) {
                    segment.path);
 }
 
-bool operator_subtask_state::is_empty() const {
-  return keyed.empty() && managed.empty() && raw_keyed.empty() && raw_operator.empty() &&
-         channels.empty();
+bool operator_subtask_state::has_state() const {
+  return !keyed.empty() || !managed.empty() || !raw_keyed.empty() || !raw_operator.empty() ||
+         !channels.empty();
 }
 
 std::uint64_t operator_subtask_state::size_bytes() const {

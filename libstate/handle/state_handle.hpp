@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -88,8 +89,13 @@ struct operator_subtask_state {
   std::vector<keyed_state_handle> raw_keyed;
   std::vector<operator_state_handle> raw_operator;
   std::vector<in_flight_handle> channels; ///< of an unaligned checkpoint
+  /// Event time that the operator had reached, milliseconds: windows and timers up to it have
+  /// fired, rows up to it come too late. Nothing: none yet, or not known (older builds).
+  std::optional<std::int64_t> watermark_ms = {};
 
-  bool is_empty() const;
+  /// Whether something is stored in files.
+  bool has_state() const;
+  bool is_empty() const { return !has_state() && !watermark_ms; }
   std::uint64_t size_bytes() const;
   friend bool operator==(const operator_subtask_state&, const operator_subtask_state&) = default;
 };

@@ -11,8 +11,10 @@ result<written_snapshot> write_snapshot(chain_snapshot& content, const snapshot_
                                         state::snapshot_segments& segments,
                                         state::local_copies* copies) {
   written_snapshot out;
-  if (content.is_empty())
+  if (!content.has_state()) {
+    out.state = content.watermarks();
     return out;
+  }
   const bool is_savepoint = !order.savepoint_directory.empty();
   const auto directory = is_savepoint ? order.savepoint_directory
                                       : order.job_checkpoint_directory + "/chk-" +

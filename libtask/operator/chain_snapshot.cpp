@@ -15,10 +15,17 @@ void chain_snapshot::add_in_flight(operator_id head, std::vector<state::channel_
   channels_ = std::move(channels);
 }
 
-result<state::task_state_snapshot> chain_snapshot::run(state::snapshot_target& target) {
+state::task_state_snapshot chain_snapshot::watermarks() const {
   state::task_state_snapshot out;
+  for (const auto& [id, watermark_ms] : marks_)
+    out.operators[id].watermark_ms = watermark_ms;
+  return out;
+}
+
+result<state::task_state_snapshot> chain_snapshot::run(state::snapshot_target& target) {
+  auto out = watermarks();
   for (auto& part : parts_) {
-    state::operator_subtask_state stored;
+    auto& stored = out.operators[part.id];
     if (part.keyed != nullptr) {
       HEADRACE_TRY(auto handle, part.keyed->run(target));
       stored.keyed.push_back(std::move(handle));
@@ -29,7 +36,6 @@ result<state::task_state_snapshot> chain_snapshot::run(state::snapshot_target& t
     }
     if (part.raw != nullptr)
       HEADRACE_CHECK(part.raw->run(target, stored));
-    out.operators.emplace(part.id, std::move(stored));
   }
   parts_.clear();
   if (!channels_.empty()) {

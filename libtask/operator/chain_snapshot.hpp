@@ -6,6 +6,8 @@
 #include "libstate/operator_state/operator_state_backend.hpp"
 #include "libstate/raw_state/raw_state.hpp"
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -20,10 +22,15 @@ public:
   void add(operator_id from, std::unique_ptr<state::snapshot_job> keyed,
            std::unique_ptr<state::operator_snapshot_job> plain,
            std::unique_ptr<state::raw_snapshot> raw = nullptr);
+  /// The event time that an operator had reached when the barrier passed it.
+  void add_watermark(operator_id of, std::int64_t watermark_ms) { marks_[of] = watermark_ms; }
   /// What the barriers have overtaken; stored with the chain's head.
   void add_in_flight(operator_id head, std::vector<state::channel_content> channels);
   checkpoint_id checkpoint() const { return checkpoint_; }
-  bool is_empty() const { return parts_.empty() && channels_.empty(); }
+  /// Whether there is something to write.
+  bool has_state() const { return !parts_.empty() || !channels_.empty(); }
+  /// What is known without writing: where event time stands.
+  state::task_state_snapshot watermarks() const;
   /// Runs all jobs, one after the other. May block and take long.
   result<state::task_state_snapshot> run(state::snapshot_target& target);
 
@@ -36,6 +43,7 @@ private:
   };
   checkpoint_id checkpoint_;
   std::vector<operator_part> parts_;
+  std::map<operator_id, std::int64_t> marks_;
   operator_id head_;
   std::vector<state::channel_content> channels_;
 };

@@ -26,6 +26,8 @@ struct waiting_element {
   std::int32_t input = 0;
   graph::stream_element element;
 };
+/// The input of the watermark with which an operator goes on from a checkpoint.
+constexpr std::int32_t from_checkpoint = -1;
 } // namespace
 
 struct operator_chain::node {
@@ -42,10 +44,19 @@ struct operator_chain::node {
   std::optional<graph::stream_element> passing; ///< goes on once drained
   std::int32_t open_inputs = 1;
   bool draining = false;
+  /// Event time so far, not counting that it has ended: what the operator was advanced to, or what
+  /// it gave where event time begins. It only rises, also over restarts.
+  std::int64_t reached_ms = graph::watermark::none;
+  std::int64_t restored_ms = graph::watermark::none; ///< until it is open
   bool is_source = false;
+  bool begins_event_time = false;
   bool ended = false;
   std::optional<std::int64_t> timers_due_ms;
 
+  /// Whether the watermark that it goes on with is still to be taken: before all else.
+  bool awaits_restored() const {
+    return !waiting.empty() && waiting.front().input == from_checkpoint;
+  }
   outlet& outlet_of(std::int32_t side) {
     for (auto& one : outlets)
       if (one.side == side)
@@ -76,7 +87,10 @@ public:
       }
     }
   }
-  void emit(graph::watermark mark) override { chain_.forward(index_, mark); }
+  void emit(graph::watermark mark) override {
+    if (!chain_.nodes_[index_]->begins_event_time || chain_.reach(index_, mark))
+      chain_.forward(index_, mark);
+  }
   void emit(graph::watermark_status state) override { chain_.forward(index_, state); }
 
 private:
@@ -115,6 +129,7 @@ result<std::unique_ptr<operator_chain>> operator_chain::make(const graph::job_ve
       return error(errc::user_function_failed,
                    "operator could not be made: " + described.name + ", because " + failure.what());
     }
+    made->begins_event_time = made->op->begins_event_time();
     chain->nodes_.push_back(std::move(made));
   }
   for (const auto& edge : vertex.chain)
@@ -151,6 +166,7 @@ status operator_chain::restore(state::state_backend& backend,
   for (auto& one : nodes_) {
     const auto stored = from.operators.find(one->id);
     const auto& state = stored == from.operators.end() ? nothing : stored->second;
+    one->restored_ms = state.watermark_ms.value_or(graph::watermark::none);
     auto restored = restore(*one, backend, state, local_directory, local_first);
     // What was read of a copy that turns out to be wrong is forgotten, all of it.
     while (!restored && !restored.error().has(errc::incompatible_state) &&
@@ -219,6 +235,10 @@ status operator_chain::open(bool may_drop_state) {
       return settled;
     }));
   }
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    if (nodes_[i]->restored_ms != graph::watermark::none)
+      push(i, from_checkpoint,
+           graph::watermark{std::exchange(nodes_[i]->restored_ms, graph::watermark::none)});
   return {};
 }
 
@@ -261,7 +281,7 @@ status operator_chain::step(const drain_budget& budget) {
     auto& at = *nodes_[index];
     if (at.draining)
       return drain(index, budget);
-    if (at.timers_due_ms) {
+    if (at.timers_due_ms && !at.awaits_restored()) {
       const auto now = *std::exchange(at.timers_due_ms, std::nullopt);
       --work_;
       HEADRACE_CHECK(guarded(at, [&] { return at.op->on_processing_time(now); }));
@@ -273,7 +293,7 @@ status operator_chain::step(const drain_budget& budget) {
     if (at.op->is_blocked())
       return {};
     HEADRACE_CHECK(take_next(index));
-    return drain(index, budget);
+    return at.draining ? drain(index, budget) : status();
   }
   return {};
 }
@@ -284,17 +304,41 @@ status operator_chain::take_next(std::size_t index) {
   at.waiting.pop_front();
   --work_;
   set_draining(at, true);
+  if (const auto* mark = std::get_if<graph::watermark>(&next.element))
+    return advance(index, next.input, *mark);
   return guarded(at, [&] { return begin(at, next.input, next.element); });
+}
+
+status operator_chain::advance(std::size_t index, std::int32_t input, graph::watermark mark) {
+  auto& at = *nodes_[index];
+  if (at.begins_event_time && input == from_checkpoint) {
+    if (reach(index, mark))
+      forward(index, mark);
+    set_draining(at, false); // no row before it, nor with it
+    return {};
+  }
+  if (!at.begins_event_time && !reach(index, mark))
+    return {};
+  if (at.op->forwards_watermarks())
+    at.passing = mark;
+  return guarded(at, [&] { return at.op->advance(mark); });
+}
+
+bool operator_chain::reach(std::size_t index, graph::watermark mark) {
+  auto& at = *nodes_[index];
+  const bool is_end = mark.time_ms == graph::watermark::end;
+  if (!is_end && mark.time_ms <= at.reached_ms)
+    return false;
+  if (!is_end)
+    at.reached_ms = mark.time_ms;
+  if (index == 0)
+    context_.metrics.watermark_ms.set(mark.time_ms);
+  return true;
 }
 
 status operator_chain::begin(node& at, std::int32_t input, graph::stream_element& element) {
   if (const auto* rows = std::get_if<graph::record_batch>(&element))
     return at.op->add(input, *rows);
-  if (const auto* mark = std::get_if<graph::watermark>(&element)) {
-    if (at.op->forwards_watermarks())
-      at.passing = *mark;
-    return at.op->advance(*mark);
-  }
   if (const auto* state = std::get_if<graph::watermark_status>(&element)) {
     if (at.op->forwards_watermarks())
       at.passing = *state;
@@ -352,6 +396,12 @@ status operator_chain::snapshot(std::size_t index, const graph::barrier& passing
   }
   const auto started_us = context_.time.now_us();
   const auto into = snapshots_.back();
+  // While a job is drained an input that has ended lets the others go ahead of it: how far is no
+  // event time to go on from.
+  const bool is_drained =
+      passing.savepoint != nullptr && passing.savepoint->stop == graph::savepoint_stop::drain;
+  if (at.reached_ms != graph::watermark::none && (!is_drained || at.begins_event_time))
+    into->content->add_watermark(at.id, at.reached_ms);
   std::unique_ptr<state::snapshot_job> keyed;
   if (at.keyed != nullptr) {
     const bool is_canonical = passing.savepoint != nullptr && !passing.savepoint->is_native;

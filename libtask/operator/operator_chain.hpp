@@ -28,6 +28,10 @@ public:
 /// drained when it has nothing left to do. Barriers pass through in order like rows: each operator
 /// is snapshotted when the barrier passes it.
 ///
+/// The event time of each operator is part of its snapshot, and what it goes on from: the watermark
+/// is the first that it takes, and of those behind it only what is larger. So a row that came too
+/// late before comes too late again, and no window fires twice.
+///
 ///     source ─▶ filter ─┬▶ map ─▶ result 0
 ///                       └▶ (late) sink
 ///
@@ -120,6 +124,9 @@ private:
   void push(std::size_t to, std::int32_t input, graph::stream_element element);
   status take_next(std::size_t index);
   status begin(node& at, std::int32_t input, graph::stream_element& element);
+  status advance(std::size_t index, std::int32_t input, graph::watermark mark);
+  /// @returns whether the operator's event time rises
+  bool reach(std::size_t index, graph::watermark mark);
   status drain(std::size_t index, const drain_budget& budget);
   void forward(std::size_t index, const graph::stream_element& element);
   status snapshot(std::size_t index, const graph::barrier& passing);

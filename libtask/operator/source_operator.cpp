@@ -271,10 +271,8 @@ void source_operator::settle(operator_output& out) {
   const auto change = watermarks_.settle(context_.time.now_us());
   if (change.status && !change.status->idle)
     out.emit(*change.status);
-  if (change.advanced) {
-    context_.metrics.watermark_ms.set(change.advanced->time_ms);
+  if (change.advanced)
     out.emit(*change.advanced);
-  }
   if (change.status && change.status->idle)
     out.emit(*change.status);
 }

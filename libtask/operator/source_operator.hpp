@@ -38,6 +38,7 @@ public:
   void set_output_available(bool available) override;
   void set_rows_max(std::size_t rows) override { rows_max_ = rows; }
   bool forwards_watermarks() const override { return false; }
+  bool begins_event_time() const override { return true; }
   result<drain_result> drain(operator_output& out, const drain_budget& budget) override;
   std::optional<std::int64_t> next_processing_time_ms() override;
   status on_processing_time(std::int64_t now_ms) override;

@@ -82,6 +82,8 @@ public:
   virtual status advance(graph::watermark /*mark*/) { return {}; }
   /// Whether the chain forwards watermarks and idleness behind the rows that they fired.
   virtual bool forwards_watermarks() const { return true; }
+  /// Whether event time begins here: rows go by the watermarks that it emits, not by the input's.
+  virtual bool begins_event_time() const { return false; }
   virtual status change_status(graph::watermark_status /*state*/) { return {}; }
   /// An input gives nothing any more.
   virtual status end_input(std::int32_t /*input*/) { return {}; }

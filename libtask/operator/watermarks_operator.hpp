@@ -18,6 +18,7 @@ public:
   status advance(graph::watermark mark) override;
   status change_status(graph::watermark_status state) override;
   bool forwards_watermarks() const override { return false; }
+  bool begins_event_time() const override { return true; }
   result<drain_result> drain(operator_output& out, const drain_budget& budget) override;
   std::optional<std::int64_t> next_processing_time_ms() override;
   status on_processing_time(std::int64_t now_ms) override;

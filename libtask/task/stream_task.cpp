@@ -217,7 +217,6 @@ void stream_task::take(input_event event) {
     if (!batch->rows.is_empty())
       chain_->add(batch->input, std::move(batch->rows));
   } else if (const auto* mark = std::get_if<graph::watermark>(&event)) {
-    with_.metrics->watermark_ms.set(mark->time_ms);
     chain_->add(*mark);
   } else if (const auto* state = std::get_if<graph::watermark_status>(&event)) {
     chain_->add(*state);

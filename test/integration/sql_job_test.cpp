@@ -4,10 +4,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 // Jobs of SQL that are killed, and stopped with a savepoint and run on at another parallelism. What
@@ -186,6 +188,67 @@ constexpr auto batch = R"(
     INSERT INTO results SELECT 'all', CAST(NULL AS BIGINT), CAST(COUNT(*) AS STRING) FROM orders;
   END)";
 
+/// Lines "key,value,time" in the order of time, and then again and again all but those of the last
+/// window: these come too late, as each row's time is a watermark behind it. What windows make of
+/// all, and what OVER does.
+struct repeated_input {
+  std::map<std::string, std::string> files;
+  std::multiset<std::string> expected;
+};
+
+repeated_input make_repeated_input(int rows, int times) {
+  repeated_input out;
+  constexpr int keys = 5;
+  std::string lines;
+  std::string late;
+  std::map<std::pair<std::int64_t, int>, std::pair<int, int>>
+      windows;               // how many rows, and the most
+  std::map<int, int> before; // of a key
+  for (int row = 0; row < rows; ++row) {
+    const auto time = std::int64_t{row} * 50;
+    const auto key = row % keys;
+    const auto value = row * 7919 % 10'007; // no two are alike
+    lines += std::to_string(key) + "," + std::to_string(value) + "," + time_text(time) + "\n";
+    if (time / 1000 < std::int64_t{rows - 1} * 50 / 1000)
+      late = lines;
+    auto& [count, most] = windows[{time / 1000, key}];
+    ++count;
+    most = std::max(most, value);
+    out.expected.insert("over," + std::to_string(key) + "," + std::to_string(value) + "," +
+                        std::to_string(++before[key]));
+  }
+  for (const auto& [where, found] : windows) {
+    const auto key = std::to_string(where.second);
+    const auto second = std::to_string(where.first);
+    out.expected.insert("tumble," + key + "," + second + "," + std::to_string(found.first));
+    out.expected.insert("top," + key + "," + second + "," + std::to_string(found.second));
+  }
+  out.files["/input/rows.csv"] = lines;
+  for (int again = 1; again < times; ++again)
+    out.files["/input/rows.csv"] += late;
+  return out;
+}
+
+constexpr auto late = R"(
+  CREATE TABLE clicks (k BIGINT, v BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH (
+    'connector' = 'filesystem', 'path' = '/input', 'format' = 'csv', 'rows-per-second' = '500',
+    'scan.watermark.emit.strategy' = 'on-event');
+  CREATE TABLE results (kind STRING, a BIGINT, b BIGINT, c BIGINT) WITH (
+    'connector' = 'filesystem', 'path' = '/output', 'format' = 'csv');
+  EXECUTE STATEMENT SET BEGIN
+    INSERT INTO results SELECT 'tumble', k,
+      TIMESTAMPDIFF(SECOND, TIMESTAMP '2024-01-01 00:00:00', window_start), COUNT(*)
+      FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' SECOND))
+      GROUP BY k, window_start, window_end;
+    INSERT INTO results SELECT 'top', k,
+      TIMESTAMPDIFF(SECOND, TIMESTAMP '2024-01-01 00:00:00', window_start), v
+      FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY k, window_start, window_end ORDER BY v DESC)
+              AS n FROM TABLE(TUMBLE(TABLE clicks, DESCRIPTOR(ts), INTERVAL '1' SECOND)))
+      WHERE n <= 1;
+    INSERT INTO results SELECT 'over', k, v, COUNT(*) OVER (PARTITION BY k ORDER BY ts
+      ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) FROM clicks;
+  END)";
+
 TEST_SUITE_BEGIN("integration/sql_job");
 
 TEST_CASE("each malformed record of a disturbed job is a row of TABLE$errors once") {
@@ -249,6 +312,42 @@ TEST_CASE("a temporal join goes on from what it kept on RocksDB, at any parallel
     if (!got.failure.empty() || got.rows != input.expected)
       break;
   }
+}
+
+TEST_CASE("rows that come too late before a restart come too late after it") {
+  struct way {
+    int before;
+    int after; ///< 0: it is not stopped
+    int disturbances;
+    bool unaligned = false;
+  };
+  const std::array ways{
+      way{1, 0, 0}, way{1, 1, 0}, way{1, 0, 3},       way{1, 1, 3},
+      way{1, 3, 0}, way{3, 2, 0}, way{2, 2, 3},       way{2, 3, 3},
+      way{3, 1, 3}, way{2, 2, 0}, way{2, 0, 3, true}, way{3, 2, 3, true},
+  };
+  const auto input = make_repeated_input(120, 20);
+  int restored = 0;
+  for (const auto& each : ways) {
+    const auto seed = testing::seed() + static_cast<std::uint64_t>(&each - ways.data());
+    CAPTURE(seed);
+    CAPTURE(each.before);
+    CAPTURE(each.after);
+    const auto got = run_windowed_job({}, {.seed = seed,
+                                           .disturbances = each.disturbances,
+                                           .parallelism = each.before,
+                                           .restored_parallelism = each.after,
+                                           .unaligned = each.unaligned,
+                                           .sql = late,
+                                           .files = input.files,
+                                           .is_native = each.disturbances > 0});
+    CHECK_MESSAGE(got.failure.empty(), got.failure);
+    if (each.after > 0)
+      CHECK(got.rows_at_stop > 0);
+    restored += got.restored_checkpoints;
+    CHECK(got.rows == input.expected);
+  }
+  CHECK(restored > 0);
 }
 
 TEST_CASE("a batch gives each final row once, whatever it was disturbed by") {

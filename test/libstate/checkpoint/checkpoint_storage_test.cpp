@@ -345,6 +345,67 @@ TEST_CASE_FIXTURE(storage_fixture, "a manifest of the first version is read") {
   CHECK(old.operators.at(summing).coordinator == "coordinator");
 }
 
+TEST_CASE_FIXTURE(storage_fixture,
+                  "a manifest of the third version is read, as without watermarks") {
+  byte_string body;
+  byte_writer out(body);
+  out.put(job.high);
+  out.put(job.low);
+  out.put(std::int64_t{5});
+  out.put(checkpoint_kind::savepoint);
+  out.put(std::int64_t{100});
+  out.put(std::int64_t{200});
+  out.put_bytes("");
+  out.put_varint(1);
+  out.put(summing.high);
+  out.put(summing.low);
+  out.put_bytes("sums");
+  out.put_bytes("sum");
+  out.put(std::int32_t{2});
+  out.put(std::int32_t{128});
+  out.put(std::uint8_t{0});
+  out.put_bytes("");
+  out.put_varint(2); // subtasks
+  for (const std::int32_t subtask : {0, 1}) {
+    out.put(subtask);
+    for (int kind = 0; kind < 4; ++kind)
+      out.put_varint(0);
+    out.put_varint(1); // in-flight data
+    out.put(std::uint8_t{1});
+    out.put_bytes("in-flight");
+    out.put_varint(2);
+    out.put_varint(3);
+    out.put_varint(77);
+    out.put_varint(0);
+  }
+  byte_string stored("HRMETA01");
+  byte_writer front(stored);
+  front.put(std::uint32_t{3});
+  front.put(checksum_of(body, 3));
+  front.put_raw(body);
+  files.put("/old/_metadata", stored);
+
+  const auto old = take(read_checkpoint(files, "/old"));
+
+  const auto& subtasks = old.operators.at(summing).subtasks;
+  REQUIRE(subtasks.size() == 2);
+  for (const auto& [subtask, part] : subtasks) {
+    CHECK(part.channels.at(0).segment == state_segment{"/old/in-flight", 2, 3, 77});
+    CHECK_FALSE(part.watermark_ms);
+  }
+}
+
+TEST_CASE_FIXTURE(storage_fixture, "the watermarks of subtasks are in the manifest") {
+  auto checkpoint = take(write(1));
+  auto& subtasks = checkpoint.operators.at(summing).subtasks;
+  subtasks.at(0).watermark_ms = -3;
+  subtasks[1].watermark_ms = 1'700'000'000'000; // of which there is nothing else
+
+  const auto read = take(decode_manifest(encode_manifest(checkpoint), checkpoint.directory));
+
+  CHECK(read == checkpoint);
+}
+
 TEST_CASE_FIXTURE(storage_fixture, "a savepoint never goes where something is, nor half") {
   check_ok(storage->begin_savepoint("/far/savepoint-1"));
   {

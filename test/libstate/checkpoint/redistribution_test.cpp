@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -198,6 +199,65 @@ TEST_CASE("in-flight data is dealt out anew, too, when the other end of its edge
   CHECK(channels(3).rescaled_from == 0);
 }
 
+TEST_CASE("a watermark stays with its subtask, or is the least of those whose rows may come") {
+  using marks = std::vector<std::optional<std::int64_t>>;
+  const auto dealt = [](const operator_state& stored, std::int32_t parallelism) {
+    marks out;
+    for (const auto& one : redistribute(stored, parallelism))
+      out.push_back(one.watermark_ms);
+    return out;
+  };
+  auto keyed = stored_with(3); // [0, 43), [43, 86), [86, 128)
+  keyed.subtasks[0].watermark_ms = 30;
+  keyed.subtasks[1].watermark_ms = 10;
+  keyed.subtasks[2].watermark_ms = 20;
+  CHECK(dealt(keyed, 3) == marks{30, 10, 20});
+  CHECK(dealt(keyed, 2) == marks{10, 10});         // [0, 64), [64, 128)
+  CHECK(dealt(keyed, 4) == marks{30, 10, 10, 20}); // [0, 32), [32, 64), [64, 96), [96, 128)
+  CHECK(dealt(keyed, 1) == marks{10});
+  CHECK(redistribute(keyed, 3, true)[2].watermark_ms == 20);
+
+  auto pair = stored_with(2); // [0, 64), [64, 128)
+  pair.subtasks[0].watermark_ms = -5;
+  pair.subtasks[1].watermark_ms = 7;
+  CHECK(dealt(pair, 3) == marks{-5, -5, 7});
+
+  pair.subtasks[1].watermark_ms.reset(); // had none yet
+  CHECK(dealt(pair, 2) == marks{-5, std::nullopt});
+  CHECK(dealt(pair, 3) == marks{-5, std::nullopt, std::nullopt});
+  CHECK(dealt(stored_with(2), 3) == marks(3));
+}
+
+TEST_CASE("without keyed state the watermark at another parallelism is the least of all") {
+  operator_state source;
+  source.id = {1, 1};
+  source.parallelism = 3;
+  source.subtasks[0].watermark_ms = 30;
+  source.subtasks[1].watermark_ms = 10;
+  source.subtasks[2].watermark_ms = 20;
+  for (const auto& one : redistribute(source, 2))
+    CHECK(one.watermark_ms == 10);
+  for (const auto& one : redistribute(source, 3, true)) // rows in flight are dealt out anew
+    CHECK(one.watermark_ms == 10);
+  CHECK(redistribute(source, 3)[2].watermark_ms == 20);
+  source.subtasks.erase(1);
+  for (const auto& one : redistribute(source, 2))
+    CHECK_FALSE(one.watermark_ms);
+  CHECK(redistribute(source, 3)[2].watermark_ms == 20);
+}
+
+TEST_CASE("an operator of which there is no more than a watermark may go") {
+  operator_state filter;
+  filter.id = {1, 1};
+  filter.subtasks[0].watermark_ms = 30;
+  CHECK_FALSE(filter.has_state());
+  CHECK_FALSE(filter.subtasks[0].is_empty());
+
+  const auto assigned = take(assign_states(checkpoint_of(filter), {}, false));
+
+  CHECK(assigned.left_out.empty());
+}
+
 TEST_CASE("handles in a message come back, and cut off ones are refused") {
   task_state_snapshot snapshot;
   snapshot.operators[{1, 2}] = stored_with(1).subtasks[0];
@@ -207,6 +267,7 @@ TEST_CASE("handles in a message come back, and cut off ones are refused") {
   managed.segment = {"/m", 1, 20};
   managed.lists.push_back({"l", operator_state_handle::mode::union_, {{0, 5, 77}, {5, 9, 78}}});
   state.channels.push_back({{"/c", 2, 3}, 7});
+  state.watermark_ms = -1234;
   byte_string stored;
   byte_writer out(stored);
   encode(snapshot, out);

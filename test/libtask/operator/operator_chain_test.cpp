@@ -156,6 +156,114 @@ TEST_CASE("a barrier is forwarded behind the rows before it, and gives a snapsho
   CHECK(std::get<graph::barrier>(out.back()).checkpoint == 5);
 }
 
+TEST_CASE("a snapshot holds the event time of each operator, and not that it has ended") {
+  chain_harness harness(two_chained(), functions());
+  harness.open();
+  harness.watermark(77);
+  harness.chain->add(0, numbers({4}));
+  harness.watermark(graph::watermark::end);
+
+  const auto snapshot = harness.snapshot(5);
+
+  REQUIRE(snapshot.operators.size() == 2);
+  for (const auto& [id, one] : snapshot.operators) {
+    CHECK_FALSE(one.has_state());
+    CHECK(one.watermark_ms == 77);
+  }
+}
+
+TEST_CASE("an operator goes on from its event time, and is never behind it") {
+  state::task_state_snapshot from;
+  from.operators[{3, 3}].watermark_ms = 40;
+  from.operators[{3, 4}].watermark_ms = 30;
+  chain_harness harness(two_chained(), functions());
+  harness.open(from);
+  harness.drain();
+  // The one behind is told what the first one goes on from.
+  CHECK(harness.take_watermarks() == std::vector<std::int64_t>{30, 40});
+  CHECK(harness.metrics.watermark_ms.value() == 40);
+
+  harness.watermark(20);
+  harness.watermark(40);
+  CHECK(harness.take_watermarks().empty());
+  CHECK(harness.metrics.watermark_ms.value() == 40);
+  CHECK(harness.snapshot(6).operators.at({3, 4}).watermark_ms == 40);
+
+  harness.watermark(41);
+  harness.end();
+  CHECK(harness.take_watermarks() == std::vector<std::int64_t>{41, graph::watermark::end});
+}
+
+TEST_CASE("an operator goes on from its event time before it takes anything else") {
+  state::task_state_snapshot from;
+  from.operators[{3, 3}].watermark_ms = 40;
+  chain_harness harness(two_chained(), functions());
+  harness.open(from);
+  harness.chain->add(0, numbers({2}));
+  harness.chain->add(graph::barrier{7, 0, {}});
+  harness.drain();
+
+  const auto& out = harness.results.of(0);
+  REQUIRE(out.size() == 3);
+  CHECK(std::get<graph::watermark>(out[0]).time_ms == 40);
+  CHECK(std::holds_alternative<graph::record_batch>(out[1]));
+  const auto taken = harness.chain->take_snapshot();
+  REQUIRE(taken);
+  CHECK(taken->content->watermarks().operators.at({3, 4}).watermark_ms == 40);
+}
+
+TEST_CASE("of a drained job only those keep their event time with whom it begins") {
+  auto vertex = vertex_of(graph::watermarks_spec{}, *number_type(), *number_type());
+  auto& spec = std::get<graph::watermarks_spec>(vertex.operators[0].spec).watermarks;
+  spec.kind = graph::watermark_kind::monotonous;
+  spec.time_column = 0;
+  auto second = vertex.operators[0];
+  second.id = {3, 4};
+  second.spec = graph::filter_spec{{1}};
+  vertex.operators.push_back(second);
+  vertex.chain.push_back({0, -1, 1, 0});
+  chain_harness harness(vertex, functions());
+  harness.open();
+  harness.push(numbers({10, 51}));
+  const auto order = std::make_shared<graph::savepoint_order>();
+  order->stop = graph::savepoint_stop::drain;
+  harness.chain->add(graph::watermark{graph::watermark::end});
+  harness.chain->add(graph::barrier{1, 0, graph::barrier_alignment::exactly_once, order});
+  harness.drain();
+
+  const auto taken = harness.chain->take_snapshot();
+  REQUIRE(taken);
+  const auto marks = taken->content->watermarks().operators;
+  REQUIRE(marks.size() == 1);
+  CHECK(marks.at({3, 3}).watermark_ms == 50);
+}
+
+TEST_CASE("a generator of watermarks does not go back behind what it gave before") {
+  graph::watermarks_spec spec;
+  spec.watermarks.kind = graph::watermark_kind::monotonous;
+  spec.watermarks.time_column = 0;
+  const auto vertex = vertex_of(spec, *number_type(), *number_type());
+  chain_harness before(vertex);
+  before.open();
+  before.watermark(1'000); // of the input: not what rows go by from here on
+  before.push(numbers({10, 51}));
+  CHECK(before.take_watermarks() == std::vector<std::int64_t>{50});
+  const auto stored = before.snapshot(1);
+  CHECK(stored.operators.at({3, 3}).watermark_ms == 50);
+
+  chain_harness harness(vertex);
+  harness.open(stored);
+  harness.drain();
+  CHECK(harness.take_watermarks() == std::vector<std::int64_t>{50});
+  harness.push(numbers({20, 51}));
+  CHECK(harness.take_watermarks().empty());
+  harness.watermark(2'000);
+  harness.push(numbers({53}));
+  CHECK(harness.take_watermarks() == std::vector<std::int64_t>{52});
+  harness.end();
+  CHECK(harness.take_watermarks() == std::vector<std::int64_t>{graph::watermark::end});
+}
+
 TEST_CASE("a function of another kind is refused") {
   auto vertex = vertex_of(graph::filter_spec{{0}}, *number_type(), *number_type());
   vertex.outputs.push_back({{1, 1}, 0, -1, {}, {}});

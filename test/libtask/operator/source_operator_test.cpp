@@ -172,6 +172,30 @@ TEST_CASE("watermarks follow the rows of the slowest split") {
   CHECK(source.harness.take_watermarks() == std::vector<std::int64_t>{8, 18, 23});
 }
 
+TEST_CASE("a source goes on with the watermark that it gave, before any row") {
+  graph::watermark_spec spec;
+  spec.kind = graph::watermark_kind::monotonous;
+  state::task_state_snapshot stored;
+  {
+    source_fixture source(spec);
+    source.tell(add_split("a"));
+    source.read(1);
+    stored = source.harness.snapshot(1);
+    CHECK(stored.operators.at({3, 3}).watermark_ms == 8);
+  }
+  stored.operators.at({3, 3}).watermark_ms = 20;
+  source_fixture source(spec, stored);
+  source.harness.services.run_steps(); // rows are there
+  source.harness.drain();
+  REQUIRE(source.harness.results.of(0).size() == 1);
+  CHECK(std::get<graph::watermark>(source.harness.results.of(0)[0]).time_ms == 20);
+  CHECK(source.harness.metrics.watermark_ms.value() == 20);
+  source.read();
+
+  CHECK(source.numbers_read() == counting(10, 25));
+  CHECK(source.harness.take_watermarks() == std::vector<std::int64_t>{20, 23});
+}
+
 TEST_CASE("an event that is none of a coordinator's is refused") {
   source_fixture source;
   const auto wrong = source.harness.chain->on_event({3, 3}, task::encode_split_request());

@@ -3,12 +3,16 @@
 #include "test/support/batches.hpp"
 #include "test/support/chain_harness.hpp"
 #include "test/support/testing_connectors.hpp"
+#include "libstate/registry/state_backends.hpp"
 #include "libactors/message/message.hpp"
 #include "schema/source.capnp.h"
 
 #include <doctest/doctest.h>
 
 #include <numeric>
+#include <optional>
+#include <utility>
+#include <vector>
 
 using namespace headrace;
 using namespace headrace::task;
@@ -47,7 +51,8 @@ private:
 
 /// A projection between two channels and one consumer.
 struct task_fixture {
-  explicit task_fixture(bool checkpointing, std::shared_ptr<const task_memory> memory = nullptr)
+  explicit task_fixture(bool checkpointing, std::shared_ptr<const task_memory> memory = nullptr,
+                        std::optional<std::int64_t> watermark_ms = std::nullopt)
       : files(make_local_file_system()) {
     stream_task::setup setup;
     setup.channel_inputs = {0, 0};
@@ -67,7 +72,20 @@ struct task_fixture {
     auto chain = operator_chain::make(vertex, make_operator_factories(), context, *task);
     REQUIRE(chain);
     task->set_chain(std::move(*chain));
+    const auto backend = state::make_state_backend("hashmap");
+    REQUIRE(backend);
+    state::task_state_snapshot from;
+    from.operators[vertex.operators[0].id].watermark_ms = watermark_ms;
+    state::local_first_files stored(*files, {}, {});
+    REQUIRE(task->chain().restore(**backend, from, {}, stored));
     REQUIRE(task->chain().open());
+  }
+  std::vector<std::int64_t> take_watermarks() {
+    std::vector<std::int64_t> marks;
+    for (const auto& element : std::exchange(out.elements, {}))
+      if (const auto* mark = std::get_if<graph::watermark>(&element))
+        marks.push_back(mark->time_ms);
+    return marks;
   }
   void attach(std::uint64_t credit = 1U << 20U) {
     task->attach(0, 0, std::make_unique<recording_channel>(out), credit);
@@ -277,6 +295,31 @@ TEST_CASE("a trigger goes on when a producer finishes that had nothing more to s
   CHECK(fixture.run() == turn_result::idle);
 
   CHECK(fixture.task->take_snapshot());
+}
+
+TEST_CASE("event time goes on from a checkpoint's, and each input holds it back as ever") {
+  task_fixture fixture(true, nullptr, 50);
+  fixture.attach();
+  fixture.run();
+  CHECK(fixture.take_watermarks() == std::vector<std::int64_t>{50});
+  CHECK(fixture.metrics.watermark_ms.value() == 50);
+
+  fixture.task->enqueue(0, {stream_element(graph::watermark{70})}, false);
+  fixture.run();
+  CHECK(fixture.take_watermarks().empty()); // the other one has given none
+  fixture.task->enqueue(1, {stream_element(graph::watermark{30})}, false);
+  fixture.run();
+  CHECK(fixture.take_watermarks().empty());
+  CHECK(fixture.metrics.watermark_ms.value() == 50);
+  fixture.task->enqueue(0, {stream_element(graph::watermark{80})}, false);
+  fixture.run();
+  CHECK(fixture.take_watermarks().empty()); // is late, and holds it back
+  fixture.task->enqueue(1, {stream_element(graph::watermark{60})}, false);
+  fixture.run();
+  CHECK(fixture.take_watermarks() == std::vector<std::int64_t>{60});
+  fixture.task->enqueue(1, {stream_element(graph::watermark_status{true})}, false);
+  fixture.run();
+  CHECK(fixture.take_watermarks() == std::vector<std::int64_t>{80});
 }
 
 TEST_CASE("a subsumed checkpoint is told, and the newer one taken") {
