@@ -134,6 +134,10 @@ public:
     return true;
   }
 
+  bool fire_due_timer() override {
+    return wakes_.next_us() <= time_.now_us() && advance_to_next_timer();
+  }
+
   void advance(milliseconds by) override {
     const auto until_us = time_.now_us() + by.count() * 1'000;
     run(no_limit);

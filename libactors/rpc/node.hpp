@@ -85,6 +85,8 @@ public:
   virtual std::uint64_t run(std::uint64_t steps_max) = 0;
   /// Advances virtual time to the next timer and fires it. @returns false when there is none
   virtual bool advance_to_next_timer() = 0;
+  /// Fires the next timer, if its time has come. @returns whether one was
+  virtual bool fire_due_timer() = 0;
   /// Moves virtual time, fires the timers on the way and runs what they cause.
   virtual void advance(std::chrono::milliseconds by) = 0;
   /// Runs and advances until `done`, at most `steps_max` steps. @returns whether done

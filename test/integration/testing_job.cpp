@@ -35,7 +35,6 @@ namespace {
 
 constexpr std::int64_t second = 1000;
 constexpr std::uint64_t steps_max = 1'000'000; // the longest takes some 60,000
-constexpr int steps_a_timer = 25;
 constexpr const char* split_size = "100 b"; // some rows
 constexpr std::uint64_t two_days_ms = 2 * 24 * 3'600'000ULL;
 
@@ -464,8 +463,8 @@ run_outcome run_windowed_job(const windowed_input& input, const run_options& opt
     for (int i = 0; i < 500; ++i) {
       if (!node->run_once() && !node->advance_to_next_timer())
         break;
-      if (options.row_us > 0 && i % steps_a_timer == 0) // the node is never idle then
-        node->advance_to_next_timer();
+      if (options.row_us > 0) // the node is never idle then
+        node->fire_due_timer();
       if (next_disturbance != 0 && node->steps() >= next_disturbance) {
         next_disturbance = 0;
         if (options.clock_jumps)
