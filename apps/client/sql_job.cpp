@@ -3,6 +3,7 @@
 #include "apps/client/result_table.hpp"
 #include "apps/cluster/job_settings.hpp"
 #include "apps/cluster/mini_cluster.hpp"
+#include "libtask/connector/file/partition_list.hpp"
 #include "libtask/format/changelog_json_format.hpp"
 #include "libtask/format/json_format.hpp"
 #include "libgraph/job_graph/native_libraries.hpp"
@@ -96,8 +97,19 @@ result<sql_job> make_sql_job(const sql::planned_job& planned, sql::translated_jo
   return out;
 }
 
-status print_words(const sql::text_table& words, const std::string& format,
+std::int32_t sql_parallelism(const configuration& settings, std::int32_t otherwise) {
+  const auto wanted = settings.get_int("table.exec.resource.default-parallelism");
+  return wanted > 0 ? static_cast<std::int32_t>(wanted) : otherwise;
+}
+
+status print_words(sql::text_table words, file_system& files, const std::string& format,
                    const collected_rows::printer& print) {
+  if (const auto& of = words.listing) {
+    HEADRACE_TRY(auto names,
+                 task::list_partitions(files, of->directory, of->keys, of->missing, of->fixed));
+    for (auto& each : names)
+      words.rows.push_back({std::move(each)});
+  }
   std::vector<text_row> rows;
   for (const auto& row : words.rows)
     rows.emplace_back(row.begin(), row.end());

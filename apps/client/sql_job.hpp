@@ -36,9 +36,15 @@ result<sql_job> make_sql_job(const sql::planned_job& planned, sql::translated_jo
                              std::int32_t parallelism, const graph::connector_registry& connectors);
 
 /// Prints what SHOW, DESCRIBE and EXPLAIN say.
+/// @param files   where partitions lie
 /// @param format  "csv", "json" (an object a line), else a table
-status print_words(const sql::text_table& words, const std::string& format,
+/// @errors what the storage says of partitions that are to be shown, and what `print` says
+status print_words(sql::text_table words, file_system& files, const std::string& format,
                    const collected_rows::printer& print);
+
+/// The subtasks of a job's operators that set none, as `table.exec.resource.default-parallelism`
+/// says of SQL's; else `otherwise`.
+std::int32_t sql_parallelism(const configuration& settings, std::int32_t otherwise);
 
 /// A terminal that a table is drawn on while it changes.
 struct live_screen {

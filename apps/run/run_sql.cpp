@@ -29,9 +29,11 @@ using client::sql_job;
 
 result<sql_job> make_job(const sql::planned_job& planned, sql::translated_job made,
                          const run_options& options, const graph::connector_registry& connectors) {
-  HEADRACE_TRY(auto out,
-               client::make_sql_job(planned, std::move(made),
-                                    default_parallelism(options, planned.settings), connectors));
+  HEADRACE_TRY(auto out, client::make_sql_job(
+                             planned, std::move(made),
+                             client::sql_parallelism(
+                                 planned.settings, default_parallelism(options, planned.settings)),
+                             connectors));
   HEADRACE_CHECK(apply_options(options, planned.settings, out.shows_rows_at_once(), out.graph));
   return out;
 }
@@ -160,7 +162,7 @@ result<int> run_script(const std::string& text, const run_options& given) {
   HEADRACE_TRY(const auto into, output::open(options));
   for (auto& each : *steps) {
     if (const auto* words = std::get_if<sql::text_table>(&each)) {
-      HEADRACE_CHECK(client::print_words(*words, options.format, into.print()));
+      HEADRACE_CHECK(client::print_words(*words, *files, options.format, into.print()));
       continue;
     }
     if (runner == nullptr) {

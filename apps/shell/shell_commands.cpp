@@ -129,7 +129,9 @@ status shell_commands::run(std::string_view line) {
   HEADRACE_TRY(auto given, split_words(line));
   if (given.empty())
     return {};
-  const auto name = given.front() == "exit" ? std::string("quit") : given.front();
+  auto name = given.front();
+  if (const auto word = in_lower_case(name); word == "quit" || word == "exit")
+    name = "quit"; // in capitals, too, as scripts for a SQL client have it
   given.erase(given.begin());
   std::vector<std::string_view> names;
   for (const auto& each : all()) {

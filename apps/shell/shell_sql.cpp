@@ -161,7 +161,7 @@ result<std::optional<job_id>> shell_sql::run(std::string_view text) {
       !sql::translate(*words->of, connectors_, findings))
     return wrong(findings, text);
   if (words != nullptr)
-    return done(client::print_words(*words, to_.format, to_.print));
+    return done(client::print_words(*words, session_.files(), to_.format, to_.print));
   if (const auto* planned = std::get_if<sql::planned_job>(&*outcome))
     return run_job(*planned, text);
   return std::optional<job_id>();
@@ -175,8 +175,11 @@ result<std::optional<job_id>> shell_sql::run_job(const sql::planned_job& planned
     return wrong(findings, text);
   for (const auto& warning : made->warnings)
     HEADRACE_CHECK(to_.tell("warning: " + warning + '\n'));
-  HEADRACE_TRY(auto job, client::make_sql_job(planned, std::move(*made),
-                                              default_parallelism(planned.settings), connectors_));
+  HEADRACE_TRY(auto job,
+               client::make_sql_job(
+                   planned, std::move(*made),
+                   client::sql_parallelism(planned.settings, default_parallelism(planned.settings)),
+                   connectors_));
   HEADRACE_CHECK(cluster::apply_settings(planned.settings, job.shows_rows_at_once(), job.graph));
   if (job.shown) {
     if (!job.is_bounded && !to_.takes_endless)
@@ -209,13 +212,13 @@ status shell_sql::show_rows(client::sql_job& job) {
 status shell_sql::show_jobs(const sql::show& wanted) {
   HEADRACE_TRY(auto jobs, session_.list_jobs());
   std::erase_if(jobs, [&](const auto& job) { return !sql::is_wanted(wanted, job.name); });
-  return client::print_words(table_of(jobs), to_.format, to_.print);
+  return client::print_words(table_of(jobs), session_.files(), to_.format, to_.print);
 }
 
 status shell_sql::describe_job(const std::string& job) {
   HEADRACE_TRY(const auto id, session_.find_job(job));
   HEADRACE_TRY(const auto found, session_.status_of(id));
-  return client::print_words(table_of({found}), to_.format, to_.print);
+  return client::print_words(table_of({found}), session_.files(), to_.format, to_.print);
 }
 
 status shell_sql::stop_job(const sql::stop_job& wanted) {
@@ -227,7 +230,8 @@ status shell_sql::stop_job(const sql::stop_job& wanted) {
   scheduler::savepoint_wish wish;
   wish.stop = wanted.with_drain ? graph::savepoint_stop::drain : graph::savepoint_stop::suspend;
   HEADRACE_TRY(auto path, session_.savepoint(id, wish));
-  return client::print_words({{"savepoint path"}, {{std::move(path)}}}, to_.format, to_.print);
+  return client::print_words({{"savepoint path"}, {{std::move(path)}}}, session_.files(),
+                             to_.format, to_.print);
 }
 
 } // namespace headrace::shell

@@ -1,4 +1,5 @@
 #include "libactors/base/limits.hpp"
+#include "libactors/base/old_option_key.hpp"
 #include "libactors/base/option.hpp"
 
 #include <yaml-cpp/yaml.h>
@@ -36,7 +37,7 @@ status merge_node(const YAML::Node& node, const std::string& key, const std::str
     return error(errc::bad_configuration_file,
                  "an option has one value: " + key + ", at " + place_of(node.Mark(), origin));
   }
-  if (!seen.insert(key).second) {
+  if (!seen.insert(std::string(current_option_key(key))).second) {
     return error(errc::bad_configuration_file,
                  "an option stands twice: " + key + ", again at " + place_of(node.Mark(), origin));
   }

@@ -1,5 +1,6 @@
 #include "libactors/base/option.hpp"
 
+#include "libactors/base/old_option_key.hpp"
 #include "libactors/base/path.hpp"
 #include "libactors/base/text.hpp"
 
@@ -188,7 +189,7 @@ std::string_view text_of(const configuration& settings, const option_declaration
 } // namespace
 
 status configuration::set(std::string_view key, std::string_view value) {
-  const auto* declared = find_declaration(key);
+  const auto* declared = find_declaration(current_option_key(key));
   if (declared == nullptr) {
     std::vector<std::string_view> keys;
     for (const auto& each : all_options()) {
@@ -205,9 +206,9 @@ status configuration::set(std::string_view key, std::string_view value) {
                                              std::string(value) + "\", allowed is " +
                                              allowed_by(*declared));
   }
-  values_.insert_or_assign(std::string(key), declared->type == option_type::path
-                                                 ? *absolute_path(trimmed)
-                                                 : std::string(trimmed));
+  values_.insert_or_assign(std::string(declared->key), declared->type == option_type::path
+                                                           ? *absolute_path(trimmed)
+                                                           : std::string(trimmed));
   return {};
 }
 

@@ -176,6 +176,10 @@ const std::vector<option_declaration>& all_options() {
       {"table.exec.mini-batch.size", integer, "-1",
        "How many rows an operator gathers at most; must be set with table.exec.mini-batch.enabled",
        -1},
+      {"table.exec.resource.default-parallelism", integer, "-1",
+       "Subtasks of the operators of SQL queries that set none themselves, whatever "
+       "parallelism.default and -p say; -1: these say it",
+       -1, 32'768},
       {"table.exec.sink.not-null-enforcer", text, "ERROR",
        "What becomes of a row that has NULL in a column of a table that is NOT NULL: the job "
        "fails, "

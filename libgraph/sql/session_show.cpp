@@ -182,6 +182,47 @@ sql_session::maybe sql_session::show_columns(const show& from) {
                        table);
 }
 
+sql_session::maybe sql_session::show_partitions(const show& from) {
+  const auto found = query_planner(catalog_, *findings_).find_relation(*from.in);
+  if (!found)
+    return std::nullopt;
+  const auto* table = std::get_if<graph::table_definition>(&found->definition);
+  if (table == nullptr || table->partitioned_by.empty())
+    return fail(diagnostic_kind::invalid,
+                (table == nullptr ? "a view has no partitions: " : "table is not partitioned: ") +
+                    found->path.object,
+                from.in->at);
+  const auto option = [&](std::string_view key, std::string otherwise) {
+    const auto at = table->options.find(key);
+    return at == table->options.end() ? std::move(otherwise) : at->second;
+  };
+  const auto connector = option("connector", {});
+  if (connector != "filesystem" && connector != "file")
+    return fail(diagnostic_kind::unsupported,
+                "connector '" + connector + "' has no partitions: only 'filesystem' has them",
+                from.in->at);
+  partition_listing listing{option("path", {}),
+                            table->partitioned_by,
+                            option("partition.default-name", "__DEFAULT_PARTITION__"),
+                            {}};
+  for (const auto& each : from.partition) {
+    const auto& key = each.column.text;
+    if (std::find(listing.keys.begin(), listing.keys.end(), key) == listing.keys.end())
+      return fail(diagnostic_kind::unknown_name, "table is not partitioned by " + key,
+                  each.column.at);
+    const auto* value = each.value ? std::get_if<literal>(&each.value->node) : nullptr;
+    if (value == nullptr)
+      return fail(diagnostic_kind::invalid, "SHOW PARTITIONS wants a literal for " + key,
+                  each.column.at);
+    const bool is_null = value->kind == literal_kind::null;
+    listing.fixed[key] = is_null || value->text.empty() ? listing.missing : value->text;
+  }
+  text_table out;
+  out.columns = {"partition name"};
+  out.listing = std::move(listing);
+  return out;
+}
+
 sql_session::maybe sql_session::run_node(const show& from) {
   const auto path = texts_of(from.in);
   const auto at = from.in ? from.in->at : at_;
@@ -221,6 +262,8 @@ sql_session::maybe sql_session::run_node(const show& from) {
   case show_kind::create_table:
   case show_kind::create_view:
     return show_create(from);
+  case show_kind::partitions:
+    return show_partitions(from);
   case show_kind::connectors:
     return show_connectors(from);
   default:

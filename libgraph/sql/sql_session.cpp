@@ -5,6 +5,7 @@
 #include "libgraph/sql/optimize/optimizer.hpp"
 #include "libgraph/sql/parse/printer.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
+#include "libactors/base/old_option_key.hpp"
 #include "libactors/base/text.hpp"
 
 #include <algorithm>
@@ -273,14 +274,15 @@ sql_session::maybe sql_session::run_node(const set_statement& from) {
     return out;
   }
   const auto& [key, value] = *from.setting;
-  auto passed_over = pass_over_setting(key.text, value.text);
+  const auto named = current_option_key(key.text);
+  auto passed_over = pass_over_setting(named, value.text);
   if (!passed_over)
     return fail(diagnostic_kind::invalid, passed_over.error().message, value.at);
   if (*passed_over) {
     warnings_.push_back(std::move(**passed_over));
     return statement_outcome();
   }
-  if (auto done = settings_.set(key.text, value.text); !done)
+  if (auto done = settings_.set(named, value.text); !done)
     return done.error().code == errc::unknown_option
                ? fail(diagnostic_kind::invalid, unknown_setting(key.text), key.at)
                : fail(diagnostic_kind::invalid, done.error().message, value.at);
@@ -292,17 +294,18 @@ sql_session::maybe sql_session::run_node(const reset_statement& from) {
     settings_ = settings_at_start_;
     return statement_outcome();
   }
-  if (configuration probe; !settings_.is_set(from.key->text)) {
-    const auto known = probe.set(from.key->text, "");
-    if (!known && known.error().code == errc::unknown_option && !is_flink_setting(from.key->text))
+  const auto named = current_option_key(from.key->text);
+  if (configuration probe; !settings_.is_set(named)) {
+    const auto known = probe.set(named, "");
+    if (!known && known.error().code == errc::unknown_option && !is_flink_setting(named))
       return fail(diagnostic_kind::invalid, unknown_setting(from.key->text), from.key->at);
   }
   configuration kept;
   for (const auto& [key, value] : settings_.values())
-    if (key != from.key->text)
+    if (key != named)
       static_cast<void>(kept.set(key, value)); // was taken before
   const auto& at_start = settings_at_start_.values();
-  if (const auto found = at_start.find(from.key->text); found != at_start.end())
+  if (const auto found = at_start.find(named); found != at_start.end())
     static_cast<void>(kept.set(found->first, found->second));
   settings_ = std::move(kept);
   return statement_outcome();
@@ -320,7 +323,9 @@ planned_script plan_script(std::string_view text, sql_session& session) {
   const auto places = std::make_shared<option_places>();
   auto parsed = parse_script(text);
   out.findings = std::move(parsed.findings);
-  for (const auto& each : parsed.value.statements)
+  for (const auto& each : parsed.value.statements) {
+    if (std::holds_alternative<quit_statement>(each.node))
+      break;
     if (auto step = session.run(each, out.findings)) {
       if (const auto* made = std::get_if<create_table>(&each.node))
         if (const auto path = session.catalog().complete(texts_of(made->table)))
@@ -328,6 +333,7 @@ planned_script plan_script(std::string_view text, sql_session& session) {
       set_places(*step, places);
       out.steps.push_back(std::move(*step));
     }
+  }
   out.warnings = session.take_warnings();
   // What follows from an error before, as from a table that was not made, is told behind it.
   std::stable_sort(out.findings.begin(), out.findings.end(),

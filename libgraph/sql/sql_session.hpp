@@ -23,12 +23,22 @@ namespace headrace::sql {
 
 struct planned_job;
 
+/// The partitions of a table: directories, which are listed when the jobs before have written them.
+struct partition_listing {
+  std::string directory;                                 ///< of the table, as its options say
+  std::vector<std::string> keys;                         ///< names of columns
+  std::string missing;                                   ///< names the partition of NULL
+  std::map<std::string, std::string, std::less<>> fixed; ///< values by key: only these
+  friend bool operator==(const partition_listing&, const partition_listing&) = default;
+};
+
 /// What SHOW, DESCRIBE and EXPLAIN give: texts in columns.
 struct text_table {
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
   /// Of EXPLAIN: what it tells of; it is well where that can be translated.
   std::shared_ptr<const planned_job> of{};
+  std::optional<partition_listing> listing{}; ///< what its rows are to be read off
   friend bool operator==(const text_table&, const text_table&) = default;
 };
 
@@ -95,6 +105,9 @@ private:
   maybe run_node(const use& from);
   maybe run_node(const show& from);
   maybe run_node(const describe& from);
+  maybe run_node(const quit_statement& /*who runs the script ends it*/) {
+    return statement_outcome();
+  }
   template <class T>
   maybe run_node(const T& /*compiled plans, jobs*/) {
     return fail(diagnostic_kind::unsupported, "this statement is not supported yet", at_);
@@ -108,6 +121,7 @@ private:
   maybe rename_relation(const alter& from);
   maybe show_create(const show& from);
   maybe show_columns(const show& from);
+  maybe show_partitions(const show& from);
   maybe show_connectors(const show& from);
   maybe describe_connector(const describe& from);
   maybe describe_function(const describe& from);

@@ -58,6 +58,9 @@ std::unique_ptr<graph::sink> make_plain(plain_sink::start begin, bool takes_upda
 
 constexpr std::array print_options{
     option_declaration{"print-identifier", option_type::text, "", "stands before each line"},
+    option_declaration{"sink.parallelism", option_type::integer, "",
+                       "how many subtasks write, of tables of SQL; unset: as many as give the rows",
+                       1, 32'768},
     option_declaration{"standard-error", option_type::boolean, "false",
                        "whether to print to standard error"},
 };

@@ -71,13 +71,13 @@
   X(century) X(changelog_mode) X(columns) X(compile) X(compute) X(conditional) X(conflict) \
   X(connection) X(connector) X(connectors) X(constraints) X(cpp) X(data) X(database) X(days) \
   X(decade) X(deduplicate) X(desc) X(descriptor) X(do) X(dow) X(doy) X(drain) X(encoding) \
-  X(enforced) X(epoch) X(error) X(estimated_cost) X(exclude) X(excluding) X(final) X(first) \
+  X(enforced) X(epoch) X(error) X(estimated_cost) X(exclude) X(excluding) X(exit) X(final) X(first) \
   X(following) X(generated) X(hours) X(if) X(ignore) X(ilike) X(including) X(isodow) X(isoyear) \
   X(jar) X(jars) X(java) X(job) X(jobs) X(json) X(json_execution_plan) X(key) X(keys) X(last) \
   X(load) X(lua) X(map) X(metadata) X(microsecond) X(millennium) X(millisecond) X(minutes) \
   X(model) X(months) X(name) X(nanosecond) X(nothing) X(nulls) X(object) X(options) \
   X(ordinality) X(overwrite) X(overwriting) X(partitioned) X(partitions) X(passing) X(past) \
-  X(placing) X(plan) X(plan_advice) X(plans) X(preceding) X(python) X(quarter) X(quarters) \
+  X(placing) X(plan) X(plan_advice) X(plans) X(preceding) X(python) X(quarter) X(quarters) X(quit) \
   X(remove) X(replace) X(respect) X(restrict) X(returning) X(rlike) X(scalar) X(schema) \
   X(seconds) X(sets) X(statement) X(statistics) X(stop) X(temporary) X(ties) X(timestampadd) \
   X(timestampdiff) X(type) X(unbounded) X(unconditional) X(unload) X(utf8) X(variant) X(view) \

@@ -57,6 +57,11 @@ statement statement_parser::parse_statement() {
     in_.expect(kw::table_);
     out.node = truncate_table{parse_qualified_name("a table")};
     break;
+  case kw::exit_:
+  case kw::quit_:
+    in_.take();
+    out.node = quit_statement{};
+    break;
   case kw::update_:
   case kw::delete_:
   case kw::merge_:

@@ -503,4 +503,6 @@ void sql_writer::write_node(const truncate_table& from) {
   write(from.table);
 }
 
+void sql_writer::write_node(const quit_statement& /*nothing is in it*/) { put("QUIT"); }
+
 } // namespace headrace::sql

@@ -107,6 +107,7 @@ private:
   void write_node(const describe& from);
   void write_node(const stop_job& from);
   void write_node(const truncate_table& from);
+  void write_node(const quit_statement& from);
   void write_action(const change_columns& from);
   void write_action(const drop_columns& from);
   void write_action(const drop_definition& from);

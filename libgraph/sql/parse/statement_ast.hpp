@@ -390,10 +390,16 @@ struct truncate_table {
   friend bool operator==(const truncate_table&, const truncate_table&) = default;
 };
 
+/// The end of a script, as the SQL client has it: what follows does not run.
+struct quit_statement {
+  friend bool operator==(const quit_statement&, const quit_statement&) = default;
+};
+
 struct statement {
   std::variant<query_statement, insert, statement_set, explain, plan_statement, create_table,
                create_view, create_function, create_catalog, create_database, drop, alter,
-               set_statement, reset_statement, use, show, describe, stop_job, truncate_table>
+               set_statement, reset_statement, use, show, describe, stop_job, truncate_table,
+               quit_statement>
       node;
   source_span at; ///< without the ';'
   friend bool operator==(const statement&, const statement&) = default;

@@ -7,6 +7,8 @@
 #include "libgraph/sql/optimize/set_execution.hpp"
 #include "libgraph/sql/translate/name_places.hpp"
 #include "libgraph/sql/translate/translator.hpp"
+#include "libgraph/types/value_text.hpp"
+#include "libactors/base/text.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -197,13 +199,22 @@ void job_translator::check(const graph::transformation& made) {
 
 std::int32_t job_translator::fixed_parallelism(std::int32_t index) {
   const auto& node = out_.program.at(index);
-  if (std::holds_alternative<graph::partition_call>(node.call))
+  if (std::holds_alternative<graph::partition_call>(node.call) || own_parallelism_.contains(index))
     return 0;
   auto out = node.parallelism;
   if (std::holds_alternative<graph::union_call>(node.call))
     for (const auto input : node.inputs)
       out = std::max(out, fixed_parallelism(input));
   return out;
+}
+
+std::int32_t job_translator::asked_parallelism(const graph::object_options& options,
+                                               std::string_view key) {
+  const auto given = options.find(key);
+  if (given == options.end())
+    return 0;
+  const auto asked = graph::parse_integer<std::int32_t>(trim_text(given->second));
+  return asked.value_or(0); // the connector has taken it
 }
 
 std::int32_t job_translator::partition(std::int32_t input, const logical_type& type,

@@ -89,8 +89,26 @@ bool job_translator::add_table_sink(const sink_node& sink, const plan_node& plan
     fail(diagnostic_kind::unsupported, "INSERT OVERWRITE needs input that ends", plan.at);
     return false;
   }
-  add_of(*sink.table, std::move(spec), {add_constraints(*below, plan)}, type);
+  const auto rows = deal_out(add_constraints(*below, plan), sink, plan);
+  if (!rows)
+    return false;
+  const auto index = add_of(*sink.table, std::move(spec), {*rows}, type);
+  if (const auto asked = asked_parallelism(sink.options, "sink.parallelism"); asked > 0)
+    out_.program.at(index).parallelism = asked;
   return true;
+}
+
+maybe_index job_translator::deal_out(std::int32_t input, const sink_node& sink,
+                                     const plan_node& plan) {
+  const auto asked = asked_parallelism(sink.options, "sink.parallelism");
+  if (asked <= 1 || find_updating(plan.inputs[0]) == nullptr)
+    return input;
+  if (sink.primary_key.empty())
+    return fail_table(*sink.table, sink.options,
+                      "option 'sink.parallelism' above 1 needs a PRIMARY KEY, as rows of the query "
+                      "are updated and those of a key must stay in their order",
+                      plan.at);
+  return partition(input, plan.row_type(), numbers(sink.primary_key));
 }
 
 std::int32_t job_translator::add_constraints(std::int32_t input, const plan_node& sink) {

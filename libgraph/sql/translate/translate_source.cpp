@@ -88,18 +88,31 @@ maybe_index job_translator::add_source(const scan_node& node, const plan_node& p
   if (settings_.is_batch && !check_batch(node, has_end, plan.at))
     return std::nullopt;
   const auto produced = produced_of(node, plan);
+  const auto read = [&](const logical_type& rows) {
+    const auto index = add_of(node.table, std::move(spec), {}, rows);
+    set_scan_parallelism(index, node);
+    return index;
+  };
   if (produced == type)
-    return add_of(node.table, std::move(spec), {}, type);
+    return read(type);
   auto* able = dynamic_cast<graph::projectable_source*>(made->get());
   if (able != nullptr && able->project(shared(produced))) {
     graph::set_record(spec.connector, type);
-    return add_of(node.table, std::move(spec), {}, produced);
+    return read(produced);
   }
   // It gives all; the rest is left out behind it.
   if (spec.watermarks.time_column >= 0)
     spec.watermarks.time_column = static_cast<std::int32_t>(
         node.fields[static_cast<std::size_t>(spec.watermarks.time_column)]);
-  return choose_fields(add_of(node.table, std::move(spec), {}, type), node, plan);
+  return choose_fields(read(type), node, plan);
+}
+
+/// The subtasks that the table asks for; who reads them has as many as ever.
+void job_translator::set_scan_parallelism(std::int32_t source, const scan_node& node) {
+  if (const auto asked = asked_parallelism(node.options, "scan.parallelism"); asked > 0) {
+    out_.program.at(source).parallelism = asked;
+    own_parallelism_.insert(source);
+  }
 }
 
 /// As Flink says it.

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -62,6 +64,11 @@ private:
   /// That of the operators whose rows come out of `index`; 0: the job's. Who reads them has the
   /// same, as rows that are dealt out to several may overtake those that they take back.
   std::int32_t fixed_parallelism(std::int32_t index);
+  /// What `scan.parallelism` or `sink.parallelism` of a table says; 0: nothing.
+  static std::int32_t asked_parallelism(const graph::object_options& options, std::string_view key);
+  void set_scan_parallelism(std::int32_t source, const scan_node& node);
+  /// The rows for a sink that has subtasks of its own; those of a key stay in their order.
+  maybe_index deal_out(std::int32_t input, const sink_node& sink, const plan_node& plan);
   /// No keys: all rows to one.
   std::int32_t partition(std::int32_t input, const logical_type& type,
                          std::vector<std::int32_t> keys);
@@ -181,7 +188,8 @@ private:
   const translation_settings& settings_;
   std::vector<diagnostic>& findings_;
   translated_job out_;
-  bool has_end_ = true; ///< all sources so far are bounded
+  bool has_end_ = true;                    ///< all sources so far are bounded
+  std::set<std::int32_t> own_parallelism_; ///< sources whose parallelism is that of nobody else
   struct known_plan {
     const plan_node* plan = nullptr;
     bool needs_before = true;

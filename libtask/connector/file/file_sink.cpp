@@ -19,6 +19,9 @@ constexpr std::array declared{
     option_declaration{"format", option_type::text, "",
                        "how rows become bytes; by default lines for a single STRING column, else "
                        "csv"},
+    option_declaration{"sink.parallelism", option_type::integer, "",
+                       "how many subtasks write, of tables of SQL; unset: as many as give the rows",
+                       1, 32'768},
     option_declaration{"sink.rolling-policy.file-size", option_type::memory_size, "128 mb",
                        "a file that is that large is closed before the next checkpoint", 1},
     option_declaration{"sink.rolling-policy.rollover-interval", option_type::duration, "30 min",

@@ -20,6 +20,9 @@ constexpr std::array declared{
                        "rows of all readers together; 0: no limit; 10000 for 'datagen', no limit "
                        "for 'generator'",
                        0},
+    option_declaration{"scan.parallelism", option_type::integer, "",
+                       "how many subtasks read, of tables of SQL; unset: as many as the job's", 1,
+                       32'768},
     option_declaration{"seed", option_type::integer, "0", "another seed gives other values"},
 };
 

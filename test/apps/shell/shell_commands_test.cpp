@@ -71,7 +71,8 @@ TEST_CASE("a script of commands ends at the first that fails, and names its line
   CHECK(done.error().message.find("line 3: info 12") == 0);
   CHECK(said.find("submit JOB.so") == std::string::npos);
   CHECK_FALSE(commands.is_over());
-  for (const auto* leave : {"quit; nonsense", "exit; nonsense"}) {
+  for (const auto* leave :
+       {"quit; nonsense", "exit; nonsense", "QUIT; nonsense", "Exit; nonsense"}) {
     shell_commands ended(shell.session(), {}, [](std::string_view) {});
     CHECK(ended.run_all(leave).has_value());
     CHECK(ended.is_over());

@@ -1,5 +1,7 @@
 #include "libactors/base/option.hpp"
 
+#include "libactors/base/old_option_key.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -34,6 +36,28 @@ TEST_CASE("an unknown option is refused with the nearest known one") {
         "unknown option: taskmanager.numberOfTaskSlot, did you mean taskmanager.numberOfTaskSlots");
   CHECK(settings.set("entirely.different.thing", "1").error().message ==
         "unknown option: entirely.different.thing");
+}
+
+TEST_CASE("an option is set by the names that it had before") {
+  configuration settings;
+
+  REQUIRE(settings.set("state.checkpoints.num-retained", "3"));
+  REQUIRE(settings.merge_yaml("state:\n  savepoints.dir: /saved\n", "a.yaml"));
+
+  CHECK(settings.get_int("execution.checkpointing.num-retained") == 3);
+  CHECK(settings.get_path("execution.checkpointing.savepoint-dir") == "/saved");
+  CHECK(!settings.is_set("state.savepoints.dir"));
+  const auto twice = settings.merge_yaml(
+      "state.savepoints.dir: /a\nexecution.checkpointing.savepoint-dir: /b\n", "a.yaml");
+  REQUIRE(!twice);
+  CHECK(twice.error().message ==
+        "an option stands twice: execution.checkpointing.savepoint-dir, again at a.yaml:2:40");
+  const auto refused = settings.set("state.backend", "disk");
+  REQUIRE(!refused);
+  CHECK(refused.error().message.starts_with("bad value of option: state.backend, got \"disk\""));
+  const auto known = all_old_option_keys();
+  CHECK(std::is_sorted(known.begin(), known.end(),
+                       [](const auto& a, const auto& b) { return a.old < b.old; }));
 }
 
 TEST_CASE("a value that does not fit is refused with what is allowed") {

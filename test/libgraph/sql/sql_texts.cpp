@@ -494,6 +494,8 @@ constexpr std::string_view statements[] = {
     "DESCRIBE job",
     "STOP JOB '0123' WITH SAVEPOINT WITH DRAIN",
     "TRUNCATE TABLE t",
+    "QUIT",
+    "exit",
 };
 
 } // namespace
