@@ -306,24 +306,30 @@ std::optional<bound_expression> expression_binder::bind_node(const subquery& fro
               at);
 }
 
-std::optional<bound_expression> expression_binder::bind_node(const exists& /*from*/,
-                                                             source_span at) {
+std::optional<bound_expression> expression_binder::bind_query_test(expression test,
+                                                                   std::string_view word) {
+  const bool null_is_false = std::exchange(null_is_false_, false);
+  if (plan_query_test_)
+    return plan_query_test_(test, null_is_false);
   return fail(diagnostic_kind::unsupported,
-              "EXISTS is supported as a condition of WHERE, by itself or joined by AND", at);
+              std::string(word) + " is supported in WHERE, HAVING, and in the list of a SELECT",
+              test.at);
 }
 
-std::optional<bound_expression> expression_binder::bind_node(const in_query& /*from*/,
-                                                             source_span at) {
-  return fail(diagnostic_kind::unsupported,
-              "IN (query) is supported as a condition of WHERE, by itself or joined by AND", at);
+std::optional<bound_expression> expression_binder::bind_node(const exists& from, source_span at) {
+  return bind_query_test({from, at}, "EXISTS");
 }
 
-std::optional<bound_expression> expression_binder::bind_node(const quantified_comparison& /*from*/,
+std::optional<bound_expression> expression_binder::bind_node(const in_query& from, source_span at) {
+  return bind_query_test({from, at}, "IN (query)");
+}
+
+std::optional<bound_expression> expression_binder::bind_node(const quantified_comparison& from,
                                                              source_span at) {
-  return fail(diagnostic_kind::unsupported,
-              "ANY and ALL of a query are supported as a condition of WHERE, by themselves or "
-              "joined by AND; a list is written with IN",
-              at);
+  if (!from.rows)
+    return fail(diagnostic_kind::unsupported,
+                "ANY and ALL are supported of a query; a list is written with IN", at);
+  return bind_query_test({from, at}, "ANY or ALL of a query");
 }
 
 std::optional<bound_expression> expression_binder::bind_node(const field_access& from,

@@ -25,6 +25,11 @@ std::vector<bound_expression> pair_of(bound_expression one, bound_expression oth
   return out;
 }
 
+bool is_query_test(const expression& of) {
+  return std::holds_alternative<in_query>(of.node) || std::holds_alternative<exists>(of.node) ||
+         std::holds_alternative<quantified_comparison>(of.node);
+}
+
 } // namespace
 
 std::optional<bound_expression> expression_binder::fail(diagnostic_kind kind, std::string message,
@@ -34,11 +39,18 @@ std::optional<bound_expression> expression_binder::fail(diagnostic_kind kind, st
 }
 
 std::optional<bound_expression> expression_binder::bind(const expression& from) {
+  const auto* junction = std::get_if<operation>(&from.node);
+  const bool passes_on = junction != nullptr && (junction->kind == operator_kind::and_ ||
+                                                 junction->kind == operator_kind::or_);
+  null_is_false_ = null_is_false_ && (passes_on || is_query_test(from));
   return std::visit([&](const auto& node) { return bind_node(node, from.at); }, from.node);
 }
 
-std::optional<bound_expression> expression_binder::bind_condition(const expression& from) {
+std::optional<bound_expression> expression_binder::bind_condition(const expression& from,
+                                                                  bool null_is_false) {
+  null_is_false_ = null_is_false;
   auto out = bind(from);
+  null_is_false_ = false;
   if (out && out->type.root() == type_root::null)
     return cast_to(std::move(*out), logical_type::boolean());
   if (out && out->type.root() != type_root::boolean)
@@ -222,9 +234,12 @@ std::optional<bound_expression> expression_binder::bind_node(const operation& fr
 
 std::optional<bound_expression>
 expression_binder::bind_logic(const operation& from, std::string_view word, source_span at) {
+  const bool is_junction = word == "AND" || word == "OR";
+  const bool null_is_false = (std::exchange(null_is_false_, false) && is_junction) ||
+                             word == "IS TRUE" || word == "IS NOT TRUE";
   std::vector<bound_expression> operands;
   for (const auto& each : from.operands)
-    if (auto bound = bind_condition(each))
+    if (auto bound = bind_condition(each, null_is_false))
       operands.push_back(std::move(*bound));
   if (operands.size() != from.operands.size())
     return std::nullopt;
@@ -311,13 +326,69 @@ bound_expression expression_binder::compare_each(const bound_expression& value,
     const auto type = with_null(logical_type::boolean(), may_be_null(both));
     tests.push_back(call(is_negated ? "<>" : "=", std::move(both), type, at));
   }
-  if (tests.size() == 1)
-    return std::move(tests[0]);
-  const auto type = with_null(logical_type::boolean(), may_be_null(tests));
-  return call(is_negated ? "AND" : "OR", std::move(tests), type, at);
+  return junction(is_negated ? "AND" : "OR", std::move(tests), at);
+}
+
+/// AND or OR of them; the only one as it is.
+bound_expression expression_binder::junction(std::string_view word,
+                                             std::vector<bound_expression> operands,
+                                             source_span at) {
+  if (operands.size() == 1)
+    return std::move(operands[0]);
+  const auto type = with_null(logical_type::boolean(), may_be_null(operands));
+  return call(std::string(word), std::move(operands), type, at);
+}
+
+/// (a, b) IN ((1, 2), …): that the values are equal one by one. Nothing where no rows are written.
+std::optional<std::optional<bound_expression>> expression_binder::bind_in_rows(const in_list& from,
+                                                                               source_span at) {
+  const auto* row = std::get_if<row_constructor>(&from.value->node);
+  if (row == nullptr)
+    return std::nullopt;
+  std::vector<const row_constructor*> items;
+  for (const auto& each : from.items) {
+    const auto* item = std::get_if<row_constructor>(&each.node);
+    if (item == nullptr)
+      return std::nullopt; // a value of type ROW
+    items.push_back(item);
+    if (item->items.size() != row->items.size())
+      return fail(diagnostic_kind::type_mismatch,
+                  "row behind IN has " + std::to_string(row->items.size()) + " values, found " +
+                      std::to_string(item->items.size()),
+                  each.at);
+  }
+  const auto values = bind_all(row->items);
+  std::vector<bound_expression> rows;
+  for (const auto* each : items) {
+    auto fields = bind_all(each->items);
+    if (!values || !fields)
+      continue;
+    std::vector<bound_expression> equal;
+    for (std::size_t i = 0; i < fields->size(); ++i) {
+      auto left = (*values)[i];
+      const auto place = (*fields)[i].at;
+      if (!align(left, (*fields)[i], "IN", place))
+        return maybe();
+      auto both = pair_of(std::move(left), std::move((*fields)[i]));
+      const auto type = with_null(logical_type::boolean(), may_be_null(both));
+      equal.push_back(call("=", std::move(both), type, place));
+    }
+    rows.push_back(junction("AND", std::move(equal), at));
+  }
+  if (rows.size() != items.size())
+    return maybe();
+  auto out = junction("OR", std::move(rows), at);
+  if (!from.is_negated)
+    return maybe(std::move(out));
+  const auto type = out.type;
+  std::vector<bound_expression> inner;
+  inner.push_back(std::move(out));
+  return maybe(call("NOT", std::move(inner), type, at));
 }
 
 std::optional<bound_expression> expression_binder::bind_node(const in_list& from, source_span at) {
+  if (auto rows = bind_in_rows(from, at))
+    return *std::move(rows);
   auto value = bind(*from.value);
   auto items = bind_all(from.items);
   if (!value || !items)
@@ -374,7 +445,7 @@ std::optional<bound_expression> expression_binder::bind_node(const case_expressi
       either.operands = std::move(tests);
       test = {std::move(either), branch.conditions[0].at};
     }
-    auto condition = bind_condition(test);
+    auto condition = bind_condition(test, true);
     auto result = bind(branch.value);
     is_sound &= condition.has_value() && result.has_value();
     if (condition && result) {

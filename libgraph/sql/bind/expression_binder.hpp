@@ -44,6 +44,11 @@ private:
 using query_value_planner =
     std::function<std::optional<bound_expression>(const subquery&, source_span)>;
 
+/// Gives what IN (query), EXISTS, or ANY or ALL of a query is for each row, likewise. With
+/// `null_is_false` it may be FALSE where it would be NULL: nobody tells them apart.
+using query_test_planner =
+    std::function<std::optional<bound_expression>(const expression&, bool null_is_false)>;
+
 /// What calls mean in a session, beside what is built in.
 struct user_function_finder {
   /// Finds a user's function; null: there is none of the name. With `is_system`, of those alone
@@ -78,13 +83,17 @@ public:
   /// Nothing after an error, which is among the findings.
   std::optional<bound_expression> bind(const expression& from);
   /// As `bind`, of type BOOLEAN: WHERE, ON, HAVING.
-  std::optional<bound_expression> bind_condition(const expression& from);
+  /// @param null_is_false  nobody tells NULL from FALSE
+  std::optional<bound_expression> bind_condition(const expression& from,
+                                                 bool null_is_false = false);
   /// The arguments of a user's function, cast to its parameters. Nothing after a finding.
   std::optional<std::vector<bound_expression>> bind_arguments(const function_call& from,
                                                               const graph::user_function& of);
   void allow_aggregates(bool is_allowed) { allows_aggregates_ = is_allowed; }
   /// Without it a query that stands for a value is refused.
   void set_query_values(query_value_planner plan) { plan_query_value_ = std::move(plan); }
+  /// Without it IN (query), EXISTS, ANY and ALL of a query are refused.
+  void set_query_tests(query_test_planner plan) { plan_query_test_ = std::move(plan); }
   /// From now on the call that GROUP BY has, and TUMBLE_START and so on with its arguments, are
   /// found. @param window  must outlive the binder
   void set_group_window(const group_window& window) { group_window_ = &window; }
@@ -120,6 +129,9 @@ private:
   maybe bind_node(const between& from, source_span at);
   maybe bind_node(const like& from, source_span at);
   maybe bind_node(const in_list& from, source_span at);
+  std::optional<maybe> bind_in_rows(const in_list& from, source_span at);
+  static bound_expression junction(std::string_view word, std::vector<bound_expression> operands,
+                                   source_span at);
   static bound_expression compare_each(const bound_expression& value,
                                        std::vector<bound_expression> items, bool is_negated,
                                        source_span at);
@@ -136,6 +148,7 @@ private:
   maybe bind_node(const exists& from, source_span at);
   maybe bind_node(const in_query& from, source_span at);
   maybe bind_node(const quantified_comparison& from, source_span at);
+  maybe bind_query_test(expression test, std::string_view word);
   maybe bind_node(const match_semantics& from, source_span at);
   maybe resolve(const column_reference& from, source_span at);
   /// What is bound with queries, or not at all yet.
@@ -195,6 +208,8 @@ private:
   bool allows_aggregates_ = false;
   bool is_in_aggregate_ = false;
   query_value_planner plan_query_value_;
+  query_test_planner plan_query_test_;
+  bool null_is_false_ = false;                               ///< of what is bound next
   const std::vector<named_window>* named_windows_ = nullptr; ///< null: no OVER here
   bool is_in_window_ = false;
   const group_window* group_window_ = nullptr;

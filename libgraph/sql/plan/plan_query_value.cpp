@@ -104,8 +104,35 @@ query_planner::plan_query_value(relation& input, const subquery& from, source_sp
   return values ? std::optional(std::move(values->front())) : std::nullopt;
 }
 
+/// That the values are equal to what the query's rows have, as keys of both.
+bool query_planner::tie_values(matched_values& matched, const relation& rows,
+                               std::vector<bound_expression>& outer_keys,
+                               std::vector<bound_expression>& keys, source_span at) {
+  expression_binder binder(rows.scope, findings_, &functions_);
+  for (std::size_t i = 0; i < matched.values.size(); ++i) {
+    auto value = matched.values[i];
+    visit_columns(value, [](bound_column& column) { column.index += column_scope::outer_first; });
+    auto item = binder.bind(matched.items[i]);
+    if (!item)
+      return false;
+    const auto types = value.type.nullable().to_sql() + " and " + item->type.nullable().to_sql();
+    matched.may_be_null |= value.type.is_nullable() || item->type.is_nullable();
+    auto equal = comparison("=", std::move(value), std::move(*item), at);
+    if (!equal) {
+      fail(diagnostic_kind::type_mismatch, "cannot compare by IN: " + types + "; CAST one side",
+           at);
+      return false;
+    }
+    auto& sides = std::get<bound_call>(equal->node).arguments;
+    outer_keys.push_back(std::move(sides[0]));
+    keys.push_back(std::move(sides[1]));
+  }
+  return true;
+}
+
 std::optional<std::vector<bound_expression>>
-query_planner::plan_aggregate_row(relation& input, const query& from, source_span at) {
+query_planner::plan_aggregate_row(relation& input, const query& from, source_span at,
+                                  matched_values* matched) {
   const auto& body = std::get<select>(from.body);
   auto rows = plan_table(**body.from);
   if (!rows)
@@ -134,6 +161,8 @@ query_planner::plan_aggregate_row(relation& input, const query& from, source_spa
     outer_keys.push_back(std::move(equal->arguments[outer]));
     keys.push_back(std::move(equal->arguments[1 - outer]));
   }
+  if (matched != nullptr && !tie_values(*matched, *rows, outer_keys, keys, at))
+    return std::nullopt;
   std::vector<bound_expression> outputs;
   {
     expression_binder binder(rows->scope, findings_, &functions_);

@@ -123,14 +123,13 @@ query_planner::plan_where(relation input, const expression& condition,
   bool is_sound = true;
   {
     expression_binder binder(input.scope, findings_, &functions_);
-    binder.set_query_values(
-        [&](const subquery& each, source_span at) { return plan_query_value(input, each, at); });
+    allow_queries(binder, input);
     for (const auto& each : parts) {
       if (is_query_condition(each)) {
         queries.push_back(&each);
         continue;
       }
-      auto bound = binder.bind_condition(each);
+      auto bound = binder.bind_condition(each, true);
       is_sound &= bound.has_value();
       if (!bound)
         continue;
@@ -395,9 +394,7 @@ query_planner::plan_hinted_select(const select& from, const std::vector<order_it
     input = std::move(plain);
   expression_binder binder(input->scope, findings_, &functions_);
   binder.set_group_window(window);
-  binder.set_query_values([&](const subquery& each, source_span at_value) {
-    return plan_query_value(*input, each, at_value);
-  });
+  allow_queries(binder, *input);
   std::optional<std::vector<bound_expression>> keys{std::in_place};
   if (!has_grouping_sets(from))
     keys = bind_keys(from, window, binder);
@@ -407,7 +404,7 @@ query_planner::plan_hinted_select(const select& from, const std::vector<order_it
   binder.allow_aggregates(true);
   std::optional<bound_expression> having;
   if (from.having) {
-    having = binder.bind_condition(*from.having);
+    having = binder.bind_condition(*from.having, true);
     is_sound &= having.has_value();
   }
   binder.allow_windows(from.windows);

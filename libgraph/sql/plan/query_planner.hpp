@@ -210,13 +210,43 @@ private:
   std::optional<relation> join_query(relation input, sub_rows rows, join_type kind,
                                      std::vector<bound_expression> parts, source_span at);
   static relation keep_if(relation input, bound_expression condition, bool is_negated);
+  /// Values of the rows around, and what of the query's rows is to be equal to them.
+  struct matched_values {
+    std::vector<bound_expression> values;
+    std::vector<expression> items;
+    bool may_be_null = false; ///< found: one of them
+  };
   /// Joins the values of an aggregate without GROUP BY to the rows, as columns behind the others;
   /// gives what they are for each row.
+  /// @param matched  the row is of the query's rows that are equal to these values
   std::optional<std::vector<bound_expression>>
-  plan_aggregate_row(relation& input, const query& from, source_span at);
+  plan_aggregate_row(relation& input, const query& from, source_span at,
+                     matched_values* matched = nullptr);
+  bool tie_values(matched_values& matched, const relation& rows,
+                  std::vector<bound_expression>& outer_keys, std::vector<bound_expression>& keys,
+                  source_span at);
   /// Likewise of a query in place of a value.
   std::optional<bound_expression> plan_query_value(relation& input, const subquery& from,
                                                    source_span at);
+
+  // --- tests by queries, as values (plan_query_test.cpp)
+  /// IN (query), EXISTS, and ANY and ALL of a query, as what each row gives: where they stand in an
+  /// expression. What they need is joined to the rows.
+  std::optional<bound_expression> plan_query_test(relation& input, const expression& test,
+                                                  bool null_is_false);
+  std::optional<bound_expression> plan_exists_test(relation& input, const exists& from,
+                                                   source_span at);
+  std::optional<bound_expression> plan_in_test(relation& input, const in_query& from,
+                                               bool null_is_false, source_span at);
+  std::optional<bound_expression> plan_comparison_test(relation& input,
+                                                       const quantified_comparison& from,
+                                                       bool null_is_false, source_span at);
+  std::optional<bound_expression> bind_tested(relation& input, const expression& from);
+  /// As plan_aggregate_row; it says why a query cannot be about rows of the one around it.
+  std::optional<std::vector<bound_expression>> plan_facts(relation& input, const query& of,
+                                                          const query& facts, source_span at,
+                                                          matched_values* matched = nullptr);
+  void allow_queries(expression_binder& binder, relation& input);
 
   // --- GROUPING SETS (plan_grouping_sets.cpp)
   static bool has_grouping_sets(const select& from);
