@@ -185,8 +185,16 @@ status check_over(const std::string& where, const over_spec& spec, const logical
       continue;
     }
     HEADRACE_CHECK(check_group_calls(where, {call}, in, logical_type::row({{"c", result, {}}}), 0));
-    if (call.is_distinct || call.filter != -1 || lists_values(call.function))
-      return invalid(where, "no OVER with DISTINCT, FILTER or " + call.function);
+    const bool is_list = call.function == "LISTAGG";
+    if (call.filter != -1 || (lists_values(call.function) && !is_list))
+      return invalid(where, "no OVER with FILTER or " + call.function);
+    if (!call.is_distinct)
+      continue;
+    if (call.function == "LAST_VALUE" || (call.arguments.size() != 1 && !is_list))
+      return invalid(where, "no OVER with DISTINCT of this " + call.function);
+    const auto& type = in.child(static_cast<std::size_t>(call.arguments[0]));
+    if (type.physical() != physical_type::string && type.width_bytes() == 0)
+      return invalid(where, "no OVER with DISTINCT of " + type.nullable().to_sql());
   }
   return {};
 }

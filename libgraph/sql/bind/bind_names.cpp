@@ -463,9 +463,13 @@ std::optional<bound_expression> expression_binder::bind_node(const function_call
   }
   if (from.over)
     return bind_over_call(from, function, ways, at);
-  if (!from.within_group.empty() || from.nulls != null_treatment::unsaid)
+  if (!from.within_group.empty())
     return fail(diagnostic_kind::unsupported,
-                "WITHIN GROUP and the treatment of NULLs are not supported here", at);
+                function + " takes no WITHIN GROUP, as in Flink: values are in the order in which "
+                           "their rows come",
+                at);
+  if (from.nulls != null_treatment::unsaid)
+    return fail(diagnostic_kind::unsupported, "the treatment of NULLs is not supported here", at);
   const auto kind = ways[0].kind;
   if (kind == function_kind::ranking)
     return fail(diagnostic_kind::invalid, function + " needs OVER (…)", at);

@@ -162,15 +162,19 @@ bool ends_with_row(const over_node& node) {
 }
 
 bool runs_with_row(const aggregate_item& item) {
-  static constexpr std::array names{std::string_view("AVG"),        std::string_view("COUNT"),
-                                    std::string_view("DENSE_RANK"), std::string_view("FIRST_VALUE"),
-                                    std::string_view("LAG"),        std::string_view("LAST_VALUE"),
-                                    std::string_view("MAX"),        std::string_view("MIN"),
-                                    std::string_view("RANK"),       std::string_view("ROW_NUMBER"),
-                                    std::string_view("STDDEV_POP"), std::string_view("STDDEV_SAMP"),
-                                    std::string_view("SUM"),        std::string_view("VAR_POP"),
-                                    std::string_view("VAR_SAMP")};
-  return !item.is_distinct && std::find(names.begin(), names.end(), item.function) != names.end();
+  static constexpr std::array names{
+      std::string_view("AVG"),         std::string_view("COUNT"),
+      std::string_view("FIRST_VALUE"), std::string_view("LISTAGG"),
+      std::string_view("MAX"),         std::string_view("MIN"),
+      std::string_view("STDDEV_POP"),  std::string_view("STDDEV_SAMP"),
+      std::string_view("SUM"),         std::string_view("VAR_POP"),
+      std::string_view("VAR_SAMP")};
+  static constexpr std::array more{std::string_view("DENSE_RANK"), std::string_view("LAG"),
+                                   std::string_view("LAST_VALUE"), std::string_view("RANK"),
+                                   std::string_view("ROW_NUMBER")};
+  const bool takes_distinct = std::find(names.begin(), names.end(), item.function) != names.end();
+  return takes_distinct ||
+         (!item.is_distinct && std::find(more.begin(), more.end(), item.function) != more.end());
 }
 
 bool runs_at_end(const aggregate_item& item) {

@@ -48,6 +48,9 @@ maybe_index job_translator::make(const over_node& node, const plan_node& plan) {
                  : not_yet(each.function + (each.is_distinct ? " with DISTINCT" : "") +
                                " with OVER",
                            plan.at);
+  for (const auto& each : node.items)
+    if (each.is_distinct && each.function == "COUNT" && each.arguments.size() > 1)
+      return not_yet("COUNT with DISTINCT of several columns with OVER", plan.at);
   if (!is_whole)
     if (auto refusal = refusal_of(node, is_by_time); !refusal.empty())
       return fail(diagnostic_kind::unsupported, std::move(refusal), plan.at);

@@ -1,5 +1,6 @@
 #include "libtask/operator/over/over_calls.hpp"
 
+#include "libtask/operator/aggregate/value_bytes.hpp"
 #include "libgraph/kernel/compare.hpp"
 
 #include <algorithm>
@@ -49,6 +50,7 @@ over_calls::over_calls(const graph::over_spec& spec, const graph::logical_type& 
                 : name == "NTILE"        ? kind::ntile
                 : name == "PERCENT_RANK" ? kind::percent_rank
                 : name == "CUME_DIST"    ? kind::cume_dist
+                : name == "LISTAGG"      ? kind::list
                                          : kind::cell;
     auto told = from;
     told.arguments.resize(
@@ -56,6 +58,9 @@ over_calls::over_calls(const graph::over_spec& spec, const graph::logical_type& 
     parts_.push_back({group_cells::text_of(told, input), output.child(width + i).nullable(), {}});
     if (!from.arguments.empty())
       made.column = static_cast<std::size_t>(from.arguments[0]);
+    made.is_distinct = from.is_distinct && (made.what == kind::cell || made.what == kind::list);
+    if (made.what == kind::list && from.arguments.size() > 1)
+      made.separator = from.arguments[1];
     if (made.what == kind::cell)
       made.cell = cells_.add(from, input, output.child(width + i));
     const bool is_beside = made.what == kind::lag || made.what == kind::lead;
@@ -75,13 +80,61 @@ void over_calls::begin(call& of) {
   of.queue.clear();
   of.queue_at = 0;
   of.place = nothing;
+  of.seen.clear();
+  of.counted.clear();
+  of.text.reset();
+}
+
+bool over_calls::turns(call& of, const graph::record_batch& rows, std::uint32_t row,
+                       std::int64_t by) {
+  const auto& values = rows.at(of.column);
+  if (values.is_null(row))
+    return false;
+  value_bytes::write(values, row, value_);
+  auto& count = of.seen[value_];
+  count += by;
+  if (count == 0)
+    of.seen.erase(value_);
+  return by < 0 ? count == 0 : count == by;
+}
+
+void over_calls::add_text(call& to, const graph::record_batch& rows, std::uint32_t row) {
+  if (!to.text) {
+    to.text.emplace();
+  } else if (to.separator < 0) {
+    *to.text += ',';
+  } else if (const auto& between = rows.at(static_cast<std::size_t>(to.separator));
+             !between.is_null(row)) {
+    *to.text += between.string_at(row);
+  }
+  *to.text += rows.at(to.column).string_at(row);
+}
+
+void over_calls::list_again(call& of, const graph::record_batch& rows, std::size_t low,
+                            std::size_t high) {
+  begin(of);
+  for (auto each = low; each < high; ++each) {
+    const auto row = static_cast<std::uint32_t>(each);
+    if (of.is_distinct ? turns(of, rows, row, 1) : !rows.at(of.column).is_null(row))
+      add_text(of, rows, row);
+  }
 }
 
 void over_calls::enter(const graph::record_batch& rows, std::uint32_t row, std::byte* group) {
   for (auto& each : calls_) {
+    if (each.what == kind::list && is_bounded())
+      continue; // from its rows, when it is given
+    if (each.is_distinct && !turns(each, rows, row, 1))
+      continue;
     if (each.what == kind::cell) {
       cells_.take(each.cell, rows, row, false, group);
+      if (each.is_distinct)
+        each.counted.push_back(row);
       continue;
+    }
+    if (each.what == kind::list && !rows.at(each.column).is_null(row)) {
+      add_text(each, rows, row);
+      each.counted.push_back(row);
     }
     if (each.what > kind::last || rows.at(each.column).is_null(row))
       continue;
@@ -108,7 +161,7 @@ void over_calls::enter(const graph::record_batch& rows, std::uint32_t row, std::
 
 void over_calls::leave(const graph::record_batch& rows, std::uint32_t row, std::byte* group) {
   for (auto& each : calls_) {
-    if (each.what == kind::cell)
+    if (each.what == kind::cell && (!each.is_distinct || turns(each, rows, row, -1)))
       cells_.take(each.cell, rows, row, true, group);
     else if ((each.what == kind::least || each.what == kind::greatest) &&
              each.queue_at < each.queue.size() && each.queue[each.queue_at] == row)
@@ -118,9 +171,13 @@ void over_calls::leave(const graph::record_batch& rows, std::uint32_t row, std::
 
 void over_calls::sum_again(const graph::record_batch& rows, std::size_t low, std::size_t high) {
   std::fill(group_.begin(), group_.end(), std::byte{});
+  for (auto& each : calls_)
+    if (each.what == kind::cell)
+      each.seen.clear();
   for (auto row = low; row < high; ++row)
-    for (const auto& each : calls_)
-      if (each.what == kind::cell)
+    for (auto& each : calls_)
+      if (each.what == kind::cell &&
+          (!each.is_distinct || turns(each, rows, static_cast<std::uint32_t>(row), 1)))
         cells_.take(each.cell, rows, static_cast<std::uint32_t>(row), false, group_.data());
 }
 
@@ -195,6 +252,14 @@ void over_calls::give(const graph::record_batch& rows, const over_segment& of, s
                                             static_cast<double>(rank.size - 1)
                                       : 0.0);
       break;
+    case kind::list:
+      if (is_bounded())
+        list_again(each, rows, low, high);
+      if (each.text)
+        each.built.append_string(*each.text);
+      else
+        each.built.append_null();
+      break;
     case kind::cume_dist:
       each.built.append(static_cast<double>(rank.up_to_equal) / static_cast<double>(rank.size));
       break;
@@ -263,6 +328,8 @@ void over_calls::choose_kept(const graph::record_batch& rows,
       const auto count = std::min<std::size_t>(static_cast<std::size_t>(back), of.end - of.begin);
       tail = std::min(tail, of.end - count);
     }
+    if (!is_bounded())
+      keep.insert(keep.end(), each.counted.begin(), each.counted.end());
     if (is_bounded() || each.what > kind::last || each.what == kind::cell)
       continue;
     const auto place =

@@ -6,7 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,7 +36,8 @@ struct over_rank {
 ///
 /// What a row's window needs of earlier rows is carried from one call to the next: some rows (of a
 /// bounded window those that are in it yet; else the ones that have the least value, the first, the
-/// last), and some bytes (the number of rows, and of an unbounded window its sums).
+/// last, of DISTINCT the first of each value, of LISTAGG all that have one), and some bytes (the
+/// number of rows, and of an unbounded window its sums).
 class over_calls {
 public:
   over_calls(const graph::over_spec& spec, const graph::logical_type& input,
@@ -77,6 +81,7 @@ private:
     ntile,
     percent_rank,
     cume_dist,
+    list, ///< the texts of the window's rows, with what stands between them
   };
   struct call {
     explicit call(graph::column_builder to) : built(std::move(to)) {}
@@ -91,6 +96,11 @@ private:
     std::vector<std::uint32_t> queue;     ///< of least and greatest: candidates, the best first
     std::size_t queue_at = 0;
     std::uint32_t place = nothing; ///< of first and last
+    bool is_distinct = false;
+    std::unordered_map<std::string, std::int64_t> seen; ///< how often a value is in the window
+    std::vector<std::uint32_t> counted;                 ///< rows that the sums, or the text, are of
+    std::int32_t separator = -1;                        ///< of list: a column; -1: a comma
+    std::optional<std::string> text;                    ///< of list; nothing: of no value
   };
 
   /// Rows leave the window.
@@ -99,6 +109,11 @@ private:
                        : spec_.preceding >= 0;
   }
   static void begin(call& of);
+  /// Whether a value is there for the first time, or (when it leaves) was there for the last.
+  bool turns(call& of, const graph::record_batch& rows, std::uint32_t row, std::int64_t by);
+  static void add_text(call& to, const graph::record_batch& rows, std::uint32_t row);
+  /// The text of a bounded window.
+  void list_again(call& of, const graph::record_batch& rows, std::size_t low, std::size_t high);
   /// A row comes into the window, or leaves it.
   void enter(const graph::record_batch& rows, std::uint32_t row, std::byte* group);
   void leave(const graph::record_batch& rows, std::uint32_t row, std::byte* group);
@@ -123,6 +138,7 @@ private:
   std::vector<call> calls_;
   std::vector<std::byte> group_; ///< of a bounded window
   std::vector<std::byte> ignored_;
+  byte_string value_; ///< of DISTINCT
 };
 
 } // namespace headrace::task

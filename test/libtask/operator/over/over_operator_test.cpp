@@ -5,12 +5,15 @@
 #include "test/support/random_batch.hpp"
 #include "test/support/seed.hpp"
 #include "libgraph/data/batch_builder.hpp"
+#include "libactors/base/text.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -68,6 +71,10 @@ const wanted_call max_s{{"MAX", {2}}, logical_type::string()};
 const wanted_call first_v{{"FIRST_VALUE", {1}}, logical_type::integer()};
 const wanted_call last_s{{"LAST_VALUE", {2}}, logical_type::string()};
 const wanted_call lag_s{{"LAG", {2, 4}}, logical_type::string()};
+const wanted_call count_distinct_v{{"COUNT", {1}, -1, true}, logical_type::bigint().not_null()};
+const wanted_call sum_distinct_v{{"SUM", {1}, -1, true}, logical_type::integer()};
+const wanted_call list_s{{"LISTAGG", {2}}, logical_type::string()};
+const wanted_call list_distinct_s{{"LISTAGG", {2}, -1, true}, logical_type::string()};
 const wanted_call row_number{{"ROW_NUMBER", {}}, logical_type::bigint().not_null()};
 const wanted_call rank{{"RANK", {}}, logical_type::bigint().not_null()};
 const wanted_call dense_rank{{"DENSE_RANK", {}}, logical_type::bigint().not_null()};
@@ -182,9 +189,10 @@ TEST_CASE("random rows have what is computed of all rows of their windows") {
     const std::int64_t preceding =
         random.one_in(3) ? -1 : static_cast<std::int64_t>(random.below(is_rows ? 4 : 3000));
     const auto* backend = random.one_in(2) ? "hashmap" : "rocksdb";
-    operator_harness harness(
-        node_of({count_rows, sum_v, min_v, max_s, first_v, last_s, lag_s}, is_rows, preceding),
-        make_over_operator, {}, backend);
+    operator_harness harness(node_of({count_rows, sum_v, min_v, max_s, first_v, last_s, lag_s,
+                                      count_distinct_v, sum_distinct_v, list_s, list_distinct_s},
+                                     is_rows, preceding),
+                             make_over_operator, {}, backend);
     std::map<std::int64_t, std::vector<input_row>> all; // by key, in the order of time
     std::int64_t watermark = 0;
     for (int round = 0; round < 12; ++round) {
@@ -221,6 +229,9 @@ TEST_CASE("random rows have what is computed of all rows of their windows") {
           bool has_sum = false;
           std::string most;
           std::string last;
+          std::set<std::int32_t> values;
+          lines texts;
+          lines different;
           for (std::size_t j = 0; j < rows.size(); ++j) {
             const bool is_in =
                 is_rows ? j <= i && (preceding < 0 || static_cast<std::int64_t>(i - j) <= preceding)
@@ -230,10 +241,14 @@ TEST_CASE("random rows have what is computed of all rows of their windows") {
               continue;
             most = count == 0 ? rows[j].text : std::max(most, rows[j].text);
             last = rows[j].text;
+            texts.push_back(last);
+            if (std::find(different.begin(), different.end(), last) == different.end())
+              different.push_back(last);
             ++count;
             if (!rows[j].v)
               continue;
             sum += *rows[j].v;
+            values.insert(*rows[j].v);
             has_sum = true;
             least = least ? std::min(*least, *rows[j].v) : *rows[j].v;
             first = first ? first : rows[j].v;
@@ -244,7 +259,10 @@ TEST_CASE("random rows have what is computed of all rows of their windows") {
           expected.push_back(std::to_string(k) + ":" + std::to_string(count) + ", " +
                              shown(has_sum, sum) + ", " + shown(has_sum, least.value_or(0)) + ", " +
                              most + ", " + shown(has_sum, first.value_or(0)) + ", " + last + ", " +
-                             (i >= 2 ? rows[i - 2].text : "null"));
+                             (i >= 2 ? rows[i - 2].text : "null") + ", " +
+                             std::to_string(values.size()) + ", " +
+                             shown(has_sum, std::accumulate(values.begin(), values.end(), 0)) +
+                             ", " + join_text(texts, ",") + ", " + join_text(different, ","));
         }
       auto given = results_of(harness.take());
       std::sort(given.begin(), given.end());
