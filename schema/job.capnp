@@ -157,6 +157,7 @@ struct JobDetails {
   exceptions @3 :List(ExceptionEntry); # newest first; the last some
   exceptionsTruncated @4 :Bool;
   checkpoints @5 :CheckpointOverview;
+  restartStrategy @6 :Text;     # in words
 }
 
 # Client -> dispatcher -> job master: takes a savepoint. Answered by SavepointReply once it is lasting

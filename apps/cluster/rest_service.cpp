@@ -19,6 +19,7 @@ result<scheduler::rest_access> start_rest(actors::node& on, const configuration&
   wanted.bind_address = settings.get_text("rest.bind-address");
   wanted.port = static_cast<std::uint16_t>(settings.get_int("rest.port"));
   wanted.cluster = std::move(cluster);
+  wanted.configuration = settings.values();
   wanted.mail_name = mail_name;
   return scheduler::spawn_rest(on, std::move(wanted));
 }

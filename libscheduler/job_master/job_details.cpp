@@ -2,7 +2,10 @@
 
 #include "libactors/message/ids_codec.hpp"
 
+#include <fmt/format.h>
+
 #include <array>
+#include <string>
 #include <string_view>
 
 namespace headrace::scheduler {
@@ -62,12 +65,51 @@ void write_inputs(schema::VertexDetails::Builder out, const execution_graph& gra
   }
 }
 
+/// "PT1H1M0.5S", as ISO 8601 has it.
+std::string duration_text(std::int64_t ms) {
+  const auto hours = ms / 3'600'000;
+  const auto minutes = ms / 60'000 % 60;
+  const auto rest = ms % 60'000;
+  std::string out = "PT";
+  if (hours > 0)
+    out += std::to_string(hours) + "H";
+  if (minutes > 0)
+    out += std::to_string(minutes) + "M";
+  if (rest > 0 || ms == 0)
+    out += fmt::format("{:g}S", static_cast<double>(rest) / 1000);
+  return out;
+}
+
+/// What becomes of failures, in Flink's words.
+std::string restart_text(const graph::restart_spec& from) {
+  switch (from.kind) {
+  case graph::restart_kind::none:
+    return "Restart deactivated.";
+  case graph::restart_kind::fixed_delay:
+    return fmt::format("Restart with fixed delay ({}). #{} restart attempts.",
+                       duration_text(from.delay_ms), from.attempts);
+  case graph::restart_kind::failure_rate:
+    return fmt::format("Failure rate restart with maximum of {} failures within interval {} and "
+                       "fixed delay {}.",
+                       from.failures_max, duration_text(from.interval_ms),
+                       duration_text(from.delay_ms));
+  case graph::restart_kind::exponential_delay:
+    break;
+  }
+  return fmt::format("Restart with exponential delay: starting at {}, increasing by {:f}, with "
+                     "maximum {}. Delay resets after {} with jitter {:f}",
+                     duration_text(from.initial_backoff_ms), from.multiplier,
+                     duration_text(from.max_backoff_ms), duration_text(from.reset_after_ms),
+                     from.jitter);
+}
+
 } // namespace
 
 void write_details(schema::JobDetails::Builder out, const execution_graph& graph,
                    const job_facts& facts, const job_history& history,
                    const message<schema::CheckpointOverview>& checkpoints) {
   write_status(out.initStatus(), graph, facts);
+  out.setRestartStrategy(restart_text(graph.job().restart));
   auto times = out.initStateTimesMs(static_cast<unsigned>(job_state_count));
   for (unsigned state = 0; state < times.size(); ++state)
     times.set(state, history.state_times_ms().at(state));

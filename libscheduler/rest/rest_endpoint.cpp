@@ -55,6 +55,8 @@ rest_endpoint::rest_endpoint(rest_settings settings, std::shared_ptr<door> in,
   add("GET", "/jobs/overview", &rest_endpoint::jobs_overview);
   add("GET", "/jobs/:job", &rest_endpoint::job);
   add("PATCH", "/jobs/:job", &rest_endpoint::end_job);
+  add("GET", "/jobmanager/config", &rest_endpoint::job_manager_config);
+  add("GET", "/jobs/:job/config", &rest_endpoint::job_config);
   add("GET", "/jobs/:job/status", &rest_endpoint::job_status);
   add("GET", "/jobs/:job/plan", &rest_endpoint::plan);
   add("GET", "/jobs/:job/exceptions", &rest_endpoint::exceptions);
@@ -66,6 +68,7 @@ rest_endpoint::rest_endpoint(rest_settings settings, std::shared_ptr<door> in,
   add("GET", "/jobs/:job/vertices/:vertex", &rest_endpoint::vertex);
   add("GET", "/jobs/:job/vertices/:vertex/backpressure", &rest_endpoint::back_pressure);
   add("GET", "/jobs/:job/vertices/:vertex/metrics", &rest_endpoint::vertex_metrics);
+  add("GET", "/jobs/:job/vertices/:vertex/subtasks/:subtask", &rest_endpoint::subtask);
   add("GET", "/taskmanagers", &rest_endpoint::executors);
   add("GET", "/taskmanagers/:executor", &rest_endpoint::executor);
   add("GET", "/debug/cluster", &rest_endpoint::cluster);
@@ -168,6 +171,10 @@ void rest_endpoint::overview(const exchange_ptr& with) {
 
 void rest_endpoint::config(const exchange_ptr& with) { with->send(describe_config()); }
 
+void rest_endpoint::job_manager_config(const exchange_ptr& with) {
+  with->send(describe_settings(settings_.configuration));
+}
+
 void rest_endpoint::cluster(const exchange_ptr& with) {
   with->send(describe_cluster(settings_.cluster));
 }
@@ -183,6 +190,12 @@ void rest_endpoint::jobs_overview(const exchange_ptr& with) {
 void rest_endpoint::job(const exchange_ptr& with) {
   answer_by_job(with, [this](const message<schema::JobDetails>& job) -> result<std::string> {
     return describe_job(job, environment().time.wall_ms());
+  });
+}
+
+void rest_endpoint::job_config(const exchange_ptr& with) {
+  answer_by_job(with, [](const message<schema::JobDetails>& job) -> result<std::string> {
+    return describe_job_config(job);
   });
 }
 
@@ -240,6 +253,20 @@ void rest_endpoint::answer_by_vertex(
 void rest_endpoint::vertex(const exchange_ptr& with) {
   answer_by_vertex(with, [this](const auto& job, const vertex_id& wanted) {
     return describe_vertex(job, wanted, environment().time.wall_ms());
+  });
+}
+
+void rest_endpoint::subtask(const exchange_ptr& with) {
+  const auto& text = with->path["subtask"];
+  const auto* end = text.data() + text.size();
+  std::uint32_t number = 0;
+  const auto [stop, failed] = std::from_chars(text.data(), end, number);
+  if (failed != std::errc() || stop != end) {
+    with->fail(error(errc::bad_usage, "subtask is named by a number from 0: " + text));
+    return;
+  }
+  answer_by_vertex(with, [this, number](const auto& job, const vertex_id& wanted) {
+    return describe_subtask(job, wanted, number, environment().time.wall_ms());
   });
 }
 

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,6 +26,7 @@ struct rest_settings {
   std::chrono::milliseconds ask_timeout{10'000};
   std::chrono::milliseconds introspection_timeout{1'000}; ///< then a node is silent
   cluster_addresses cluster;
+  std::map<std::string, std::string, std::less<>> configuration = {}; ///< of the job manager
   mail_namer mail_name;
 };
 
@@ -68,16 +70,19 @@ private:
 
   void overview(const exchange_ptr& with);
   void config(const exchange_ptr& with);
+  void job_manager_config(const exchange_ptr& with);
   void cluster(const exchange_ptr& with);
   void jobs(const exchange_ptr& with);
   void jobs_overview(const exchange_ptr& with);
   void job(const exchange_ptr& with);
+  void job_config(const exchange_ptr& with);
   void job_status(const exchange_ptr& with);
   void plan(const exchange_ptr& with);
   void exceptions(const exchange_ptr& with);
   void checkpoints(const exchange_ptr& with);
   void checkpoint(const exchange_ptr& with);
   void vertex(const exchange_ptr& with);
+  void subtask(const exchange_ptr& with);
   void vertex_metrics(const exchange_ptr& with);
   void back_pressure(const exchange_ptr& with);
   void end_job(const exchange_ptr& with);

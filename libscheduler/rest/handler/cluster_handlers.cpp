@@ -92,6 +92,15 @@ std::string describe_config() {
   return to_text(out);
 }
 
+std::string describe_settings(const std::map<std::string, std::string, std::less<>>& settings) {
+  json out = json::array();
+  for (const auto& [key, value] : settings) {
+    const bool is_secret = key.find("secret") != key.npos || key.find("password") != key.npos;
+    out.push_back({{"key", key}, {"value", is_secret ? "******" : value}});
+  }
+  return to_text(out);
+}
+
 std::string describe_executors(const message<schema::TaskExecutorList>& executors) {
   json list = json::array();
   const auto view = executors.view();

@@ -21,6 +21,8 @@ std::string describe_overview(const message<schema::JobList>& jobs,
                               const message<schema::TaskExecutorList>& executors);
 /// Of /config.
 std::string describe_config();
+/// Of /jobmanager/config: what the cluster was set up with, secrets hidden.
+std::string describe_settings(const std::map<std::string, std::string, std::less<>>& settings);
 /// Of /taskmanagers.
 std::string describe_executors(const message<schema::TaskExecutorList>& executors);
 /// Of /taskmanagers/:id. @errors file_not_found  no such task manager

@@ -229,6 +229,24 @@ std::string describe_job(const message<schema::JobDetails>& job, std::int64_t no
   return to_text(out);
 }
 
+std::string describe_job_config(const message<schema::JobDetails>& job) {
+  const auto view = job.view();
+  const auto status = view->getStatus();
+  std::int32_t parallelism = 1;
+  for (const auto vertex : status.getVertices())
+    parallelism = std::max(parallelism, vertex.getParallelism());
+  json execution;
+  execution["restart-strategy"] = view->getRestartStrategy().cStr();
+  execution["job-parallelism"] = parallelism;
+  execution["object-reuse-mode"] = true; // rows are handed on as they are
+  execution["user-config"] = json::object();
+  json out;
+  out["jid"] = to_string(read_id<job_id>(status.getJob()));
+  out["name"] = status.getName().cStr();
+  out["execution-config"] = std::move(execution);
+  return to_text(out);
+}
+
 std::string describe_status(const message<schema::JobDetails>& job) {
   const auto view = job.view();
   return to_text({{"status", state_name(view->getStatus().getState())}});

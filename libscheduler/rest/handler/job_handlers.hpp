@@ -17,6 +17,8 @@ std::string describe_jobs(const message<schema::JobList>& jobs);
 std::string describe_jobs_overview(const message<schema::JobList>& jobs, std::int64_t now_ms);
 /// Of /jobs/:job.
 std::string describe_job(const message<schema::JobDetails>& job, std::int64_t now_ms);
+/// Of /jobs/:job/config.
+std::string describe_job_config(const message<schema::JobDetails>& job);
 /// Of /jobs/:job/status.
 std::string describe_status(const message<schema::JobDetails>& job);
 /// Of /jobs/:job/plan.

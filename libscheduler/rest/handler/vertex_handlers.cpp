@@ -106,6 +106,18 @@ result<std::string> describe_vertex(const message<schema::JobDetails>& job, cons
   return to_text(out);
 }
 
+result<std::string> describe_subtask(const message<schema::JobDetails>& job,
+                                     const vertex_id& wanted, std::uint32_t subtask,
+                                     std::int64_t now_ms) {
+  const auto view = job.view();
+  HEADRACE_TRY(const auto vertex, find_vertex(*view, wanted));
+  const auto subtasks = vertex.details.getSubtasks();
+  if (subtask >= subtasks.size())
+    return error(errc::file_not_found, "no such subtask of the vertex: " + std::to_string(subtask) +
+                                           ", it has " + std::to_string(subtasks.size()));
+  return to_text(subtask_entry(subtasks[subtask], subtask, now_ms));
+}
+
 result<std::string> describe_back_pressure(const message<schema::JobDetails>& job,
                                            const vertex_id& wanted, std::int64_t now_ms) {
   const auto view = job.view();

@@ -18,6 +18,11 @@ namespace headrace::scheduler {
 /// Of /jobs/:job/vertices/:vertex: its subtasks.
 result<std::string> describe_vertex(const message<schema::JobDetails>& job, const vertex_id& wanted,
                                     std::int64_t now_ms);
+/// Of /jobs/:job/vertices/:vertex/subtasks/:subtask: one of them, in its current attempt.
+/// @errors file_not_found  also where the vertex has no such subtask
+result<std::string> describe_subtask(const message<schema::JobDetails>& job,
+                                     const vertex_id& wanted, std::uint32_t subtask,
+                                     std::int64_t now_ms);
 /// Of /jobs/:job/vertices/:vertex/backpressure.
 result<std::string> describe_back_pressure(const message<schema::JobDetails>& job,
                                            const vertex_id& wanted, std::int64_t now_ms);

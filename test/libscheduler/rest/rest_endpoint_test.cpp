@@ -20,6 +20,7 @@ struct rest_cluster : testing_cluster {
     actors::spawn_introspection(*node);
     rest_settings settings;
     settings.cluster = {dispatcher, resource_manager, blob_server, "10.0.0.1", 6123};
+    settings.configuration = {{"rest.port", "8081"}, {"security.shared-secret", "told to nobody"}};
     settings.mail_name = [](std::string_view kind, std::uint32_t) { return std::string(kind); };
     rest = node->spawn(
         std::make_unique<rest_endpoint>(settings, nullptr, nullptr),
@@ -72,6 +73,8 @@ TEST_CASE("the cluster is described, with and without a version in the path") {
   CHECK(overview["slots-available"] == 1);
   CHECK(overview["jobs-running"] == 1);
   CHECK(cluster.get("/config")["features"]["web-cancel"] == true);
+  CHECK(cluster.get("/jobmanager/config") == json::parse(R"([{"key": "rest.port", "value": "8081"},
+                        {"key": "security.shared-secret", "value": "******"}])"));
 
   const auto executors = cluster.get("/v1/taskmanagers")["taskmanagers"];
   REQUIRE(executors.size() == 1);
@@ -111,6 +114,18 @@ TEST_CASE("a job is described while it runs, and after its end") {
   CHECK(cluster.get(path + "/status")["status"] == "RUNNING");
   CHECK(cluster.get(path + "/vertices/" + vertex)["subtasks"][1]["status"] == "RUNNING");
   CHECK(cluster.call("GET", path + "/vertices/" + to_string(*job)).status == 404);
+  const auto subtask = cluster.get(path + "/vertices/" + vertex + "/subtasks/1");
+  CHECK(subtask["subtask"] == 1);
+  CHECK(subtask["status"] == "RUNNING");
+  CHECK(cluster.call("GET", path + "/vertices/" + vertex + "/subtasks/2").status == 404);
+  CHECK(cluster.call("GET", path + "/vertices/" + vertex + "/subtasks/-1").status == 400);
+  const auto config = cluster.get(path + "/config");
+  CHECK(config["jid"] == to_string(*job));
+  CHECK(config["execution-config"]["job-parallelism"] == 2);
+  CHECK(config["execution-config"]["restart-strategy"] ==
+        "Restart with exponential delay: starting at PT0.1S, increasing by 1.500000, with maximum "
+        "PT1M. Delay resets after PT1H with jitter 0.100000");
+  CHECK(config["execution-config"]["user-config"] == json::object());
   const auto pressure = cluster.get(path + "/vertices/" + vertex + "/backpressure");
   CHECK(pressure["subtasks"].size() == 2);
   CHECK(cluster.call("GET", path + "/vertices/" + to_string(*job) + "/backpressure").status == 404);

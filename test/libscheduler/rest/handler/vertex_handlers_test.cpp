@@ -41,6 +41,17 @@ TEST_CASE("a vertex is told subtask by subtask") {
   CHECK(unknown.error().code == errc::file_not_found);
 }
 
+TEST_CASE("a subtask is told as its vertex tells it") {
+  const auto told = json::parse(*describe_subtask(sample(), sink_id, 1, 3'000));
+
+  CHECK(told == json::parse(*describe_vertex(sample(), sink_id, 3'000))["subtasks"][1]);
+  CHECK(told["attempt"] == 3);
+  const auto unknown = describe_subtask(sample(), sink_id, 2, 0);
+  REQUIRE_FALSE(unknown.has_value());
+  CHECK(unknown.error().code == errc::file_not_found);
+  CHECK(unknown.error().message == "no such subtask of the vertex: 2, it has 2");
+}
+
 TEST_CASE("back pressure is told a subtask, and the worst is the vertex's") {
   const auto told = json::parse(*describe_back_pressure(sample(), sink_id, 3'000));
 
