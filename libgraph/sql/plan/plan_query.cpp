@@ -1,3 +1,6 @@
+#include "libgraph/data/row_format.hpp"
+#include "libgraph/expression/program.hpp"
+#include "libgraph/sql/bind/expression_translator.hpp"
 #include "libgraph/sql/plan/query_planner.hpp"
 #include "libgraph/types/value_text.hpp"
 #include "libactors/base/digest.hpp"
@@ -33,13 +36,46 @@ plan_node filtered(plan_node input, bound_expression condition) {
   return out;
 }
 
+namespace {
+
+bool calls_user(const bound_expression& in) {
+  const auto* call = std::get_if<bound_call>(&in.node);
+  if (call == nullptr) {
+    const auto* field = std::get_if<bound_field>(&in.node);
+    return field != nullptr && calls_user(*field->row);
+  }
+  bool out = call->user != nullptr;
+  for_each_child(*call, [&](const bound_expression& each) { out = out || calls_user(each); });
+  return out;
+}
+
+/// What names no column, as its value; where that is not to be had yet, as it is written.
+std::string constant_text(const bound_expression& from) {
+  if (calls_user(from))
+    return to_string(from);
+  const auto translated = translate_expression(from, "UTC");
+  if (!translated || !graph::is_constant(*translated))
+    return to_string(from);
+  const auto value = graph::evaluate_constant(*translated, {});
+  if (!value)
+    return to_string(from);
+  if ((*value)->is_null(0))
+    return "NULL";
+  std::string out;
+  graph::format_value(**value, 0, out);
+  return out;
+}
+
+} // namespace
+
 std::string computed_name(std::string name, const bound_expression& from) {
   bool is_constant = true;
   visit_columns(from, [&](const bound_column&) { is_constant = false; });
   if (!is_constant)
     return name;
   const auto* literal = std::get_if<bound_constant>(&from.node);
-  auto value = literal == nullptr ? to_string(from) : literal->text.value_or("NULL");
+  auto value = literal == nullptr || literal->interval ? constant_text(from)
+                                                       : literal->text.value_or("NULL");
   constexpr std::size_t shown_max = 40;
   if (value.size() > shown_max) // told apart by what they are as a whole
     value = value.substr(0, shown_max) + "#" + sha256_hex(value).substr(0, 16);

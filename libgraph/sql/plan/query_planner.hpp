@@ -371,8 +371,8 @@ plan_node filtered(plan_node input, bound_expression condition);
 plan_node projected(plan_node input, std::vector<bound_expression> items,
                     std::vector<std::string> names);
 
-/// The name of a computed column. That of what names no column has its text too: state that depends
-/// on it is told by the names of columns, and must not be taken for another's.
+/// The name of a computed column. That of what names no column has its value too: state that
+/// depends on it is told by the names of columns, and must not be taken for another's.
 std::string computed_name(std::string name, const bound_expression& from);
 
 /// One row, for a SELECT without FROM, and for what is made of no other row. Its column has no name

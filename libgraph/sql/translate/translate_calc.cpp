@@ -1,7 +1,7 @@
 #include "libgraph/expression/program.hpp"
+#include "libgraph/sql/bind/expression_translator.hpp"
 #include "libgraph/sql/optimize/unsteady.hpp"
 #include "libgraph/sql/translate/check_constants.hpp"
-#include "libgraph/sql/translate/expression_translator.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 
 namespace headrace::sql {

@@ -4,8 +4,8 @@
 #include "libgraph/data/row_format.hpp"
 #include "libgraph/expression/program.hpp"
 #include "libgraph/sql/bind/expression_binder.hpp"
+#include "libgraph/sql/bind/expression_translator.hpp"
 #include "libgraph/sql/parse/parser.hpp"
-#include "libgraph/sql/translate/expression_translator.hpp"
 #include "libgraph/types/value_text.hpp"
 
 #include <doctest/doctest.h>

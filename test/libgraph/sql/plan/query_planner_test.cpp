@@ -318,11 +318,21 @@ TEST_CASE("a computed column that names no other is named by what it is") {
     const auto text = "SELECT LAG(" + arguments + ") OVER (ORDER BY ts) FROM t";
     return line_of(session.logical_plan(text), "OverAggregate(");
   };
+  const auto sum_of = [&](const std::string& what) {
+    return line_of(session.logical_plan("SELECT MAX(" + what + ") FROM t"), "GroupAggregate(");
+  };
   const auto has = [](const std::string& plan, std::string_view part) {
     CHECK_MESSAGE(plan.find(part) != std::string::npos, plan);
   };
 
   has(lag("a, 2"), "$6 = 2");
+  CHECK(lag("a, 1, 1 + 1") == lag("a, 1, 2")); // by what it comes to
+  CHECK(lag("s, 1, CHR(45)") == lag("s, 1, '-'"));
+  CHECK(lag("ts, 1, TIMESTAMP '2024-01-01 00:00:00' + INTERVAL '1' DAY") !=
+        lag("ts, 1, TIMESTAMP '2024-01-01 00:00:00' + INTERVAL '1' HOUR"));
+  CHECK(sum_of("INTERVAL '1' DAY") != sum_of("INTERVAL '1' HOUR"));
+  CHECK(sum_of("INTERVAL '1' DAY") == sum_of("INTERVAL '24' HOUR"));
+  has(lag("a, 1, CAST(RAND() AS INT)"), "RAND()"); // another one each time: as it is written
   CHECK(lag("a, 1, 1 + 1") != lag("a, 1, 1 + 2"));
   CHECK(lag("d, 1, 0.5") != lag("d, 1, 0.25")); // cast to the type of d
   CHECK(lag("s, 1, CHR(45)") != lag("s, 1, CHR(46)"));

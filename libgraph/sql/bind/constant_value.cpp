@@ -1,4 +1,4 @@
-#include "libgraph/sql/translate/constant_value.hpp"
+#include "libgraph/sql/bind/constant_value.hpp"
 
 #include "libgraph/data/batch_builder.hpp"
 #include "libgraph/expression/expression.hpp"

@@ -1,6 +1,6 @@
-#include "libgraph/sql/translate/expression_translator.hpp"
+#include "libgraph/sql/bind/expression_translator.hpp"
 
-#include "libgraph/sql/translate/constant_value.hpp"
+#include "libgraph/sql/bind/constant_value.hpp"
 
 namespace headrace::sql {
 namespace {
