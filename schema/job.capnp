@@ -49,6 +49,12 @@ struct VertexStatus {
   restoredLocalBytes @12 :UInt64; # of them, from local copies
   isSource @13 :Bool;             # has no input: what it has read is its recordsIn
 }
+# What user code has gathered, over all subtasks; see libscheduler/job_master/accumulators.hpp.
+struct Accumulator {
+  name @0 :Text;
+  type @1 :Text;                # e.g. LongCounter
+  value @2 :Text;
+}
 struct JobStatus {
   job @0 :Ids.Id128;
   name @1 :Text;
@@ -63,6 +69,7 @@ struct JobStatus {
   failure @10 :Error;           # the newest; code 0: none
   waitingFor @11 :Text;         # what the job waits for (e.g. "2 of 4 slots"); empty: nothing
   restoredCheckpoint @12 :Int64; # the one that the running attempt started from; 0: none
+  accumulators @13 :List(Accumulator);
 }
 
 # Client -> dispatcher: answered by JobResult when the job has ended, however long that takes

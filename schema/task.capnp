@@ -47,6 +47,16 @@ struct TaskMetrics {
   restoredBytes @10 :UInt64;    # that were read to restore this attempt
   restoredLocalBytes @11 :UInt64; # of them, from copies on the task executor's machine
   state @12 :List(StateFigure);
+  user @13 :List(UserFigure);
+}
+# What user code of an operator measures: see libgraph/function/user_metrics.hpp.
+struct UserFigure {
+  kind @0 :UInt8;               # metric_kind
+  operatorName @1 :Text;
+  name @2 :Text;
+  integer @3 :Int64;
+  real @4 :Float64;
+  count @5 :UInt64;             # of values that were taken
 }
 # Of what keeps a task's state, summed over its operators; e.g. "rocksdb.block-cache-usage".
 struct StateFigure {

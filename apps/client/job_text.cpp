@@ -61,6 +61,9 @@ json to_json(const scheduler::job_status& job) {
                         {"backPressured", part_of_1(vertex.back_pressured_share)},
                         {"idle", part_of_1(vertex.idle_share)}});
   }
+  json accumulators = json::object();
+  for (const auto& each : job.accumulators)
+    accumulators[each.name] = each.value;
   return {
       {"id", to_string(job.id)},
       {"name", shown_name(job.name)},
@@ -74,6 +77,7 @@ json to_json(const scheduler::job_status& job) {
       {"restoredCheckpoint", job.restored_checkpoint},
       {"waitingFor", job.waiting_for},
       {"failure", job.failure.code == errc::none ? json(nullptr) : json(to_string(job.failure))},
+      {"accumulators", std::move(accumulators)},
       {"vertices", std::move(vertices)}};
 }
 
@@ -120,6 +124,8 @@ std::string job_as_text(const scheduler::job_status& job, std::int64_t now_ms) {
     facts.push_back({"restored from", std::to_string(job.restored_checkpoint)});
   if (!job.waiting_for.empty())
     facts.push_back({"waits for", job.waiting_for});
+  for (const auto& each : job.accumulators)
+    facts.push_back({"accumulator " + shown_name(each.name), each.value});
   auto out = text_table(facts);
   if (job.failure.code != errc::none)
     out += "newest failure: " + to_string(job.failure) + '\n';

@@ -50,11 +50,14 @@ public:
   void open(api::open_context& context) override {
     waiting_ = context.list<trade>("waiting");
     times_ = context.value<std::int64_t>("times");
+    findings_ = context.sum_accumulator<std::int64_t>("findings");
+    highest_ = context.max_accumulator<double>("highest price");
   }
 
   void process(const trade& in, read_only_context_type& context,
                api::collector<finding>&) override {
     waiting_.add(in);
+    highest_.add(in.price);
     context.register_event_timer(in.time_ms);
   }
 
@@ -82,6 +85,7 @@ public:
       if (!is_held || (each.price >= held.least && each.price <= held.most))
         continue;
       times_.set(times_.value_or(0) + 1);
+      findings_.add(1);
       out.emit({each.time_ms, each.stock, each.price, *times_.get()});
     }
     waiting_.set(later);
@@ -90,6 +94,8 @@ public:
 private:
   api::list_state<trade> waiting_;
   api::value_state<std::int64_t> times_;
+  api::accumulator<std::int64_t> findings_; // told when the job has ended, over all subtasks
+  api::accumulator<double> highest_;
 };
 
 HEADRACE_JOB(env) {

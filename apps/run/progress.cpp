@@ -130,6 +130,8 @@ void progress::end(const scheduler::job_status& job) {
   clear_line();
   std::fprintf(stderr, "%s: %s\n", job.name.c_str(),
                describe_progress(job, system_clock().wall_ms()).c_str());
+  for (const auto& each : job.accumulators)
+    std::fprintf(stderr, "  %s: %s\n", each.name.c_str(), each.value.c_str());
 }
 
 } // namespace headrace::run

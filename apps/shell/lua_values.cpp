@@ -172,6 +172,10 @@ void push_status(lua_State* lua, const scheduler::job_status& status) {
            static_cast<double>(client::runtime_ms(status, system_clock().wall_ms())) / 1000.0);
   set(lua, "waiting_for", status.waiting_for);
   set_failure(lua, "failure", status.failure);
+  lua_createtable(lua, 0, static_cast<int>(status.accumulators.size()));
+  for (const auto& each : status.accumulators)
+    set(lua, each.name.c_str(), each.value);
+  lua_setfield(lua, -2, "accumulators");
   lua_createtable(lua, static_cast<int>(status.vertices.size()), 0);
   for (std::size_t i = 0; i < status.vertices.size(); ++i) {
     push_vertex(lua, status.vertices[i]);

@@ -9,6 +9,12 @@ graph::state_provider& open_context::states() const {
   return *inner_->keyed_state;
 }
 
+graph::user_metric& open_context::metric(graph::metric_kind kind, const std::string& name) const {
+  if (inner_->metrics == nullptr)
+    throw graph::failure({errc::invalid_graph, "a function without metrics asks for one: " + name});
+  return inner_->metrics->get(kind, inner_->operator_name, name);
+}
+
 graph::operator_state_provider& open_context::operator_states() const {
   if (inner_->operator_state == nullptr)
     throw graph::failure({errc::invalid_graph,

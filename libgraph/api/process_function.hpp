@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libgraph/api/collector.hpp"
+#include "libgraph/api/metrics.hpp"
 #include "libgraph/api/raw_state.hpp"
 #include "libgraph/api/row_adaptors.hpp"
 #include "libgraph/api/row_info.hpp"
@@ -11,6 +12,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace headrace::api {
@@ -56,6 +58,38 @@ public:
             std::move(function)};
   }
 
+  // Metrics by name. What is asked for again is the same one.
+  // @throws graph::failure  bad_usage: it is of another kind, or there are too many
+  api::counter counter(const std::string& name) {
+    return api::counter(metric(graph::metric_kind::counter, name));
+  }
+  api::gauge gauge(const std::string& name) {
+    return api::gauge(metric(graph::metric_kind::gauge, name));
+  }
+  api::histogram histogram(const std::string& name) {
+    return api::histogram(metric(graph::metric_kind::histogram, name));
+  }
+  // Accumulators: names are those of the job. What they have taken before a failure is not
+  // restored.
+  template <class T>
+  accumulator<T> sum_accumulator(const std::string& name) {
+    return accumulator<T>(
+        metric(pick<T>(graph::metric_kind::long_sum, graph::metric_kind::double_sum), name));
+  }
+  template <class T>
+  accumulator<T> min_accumulator(const std::string& name) {
+    return accumulator<T>(
+        metric(pick<T>(graph::metric_kind::long_min, graph::metric_kind::double_min), name));
+  }
+  template <class T>
+  accumulator<T> max_accumulator(const std::string& name) {
+    return accumulator<T>(
+        metric(pick<T>(graph::metric_kind::long_max, graph::metric_kind::double_max), name));
+  }
+  accumulator<double> average_accumulator(const std::string& name) {
+    return accumulator<double>(metric(graph::metric_kind::average, name));
+  }
+
   // States of the operator, without key, for functions on any stream; each subtask has its own.
   /// At another parallelism the elements of all are dealt out. Flink's operator list state.
   template <class T>
@@ -78,6 +112,11 @@ public:
   graph::operator_state_provider& operator_states() const;
 
 private:
+  template <class T>
+  static graph::metric_kind pick(graph::metric_kind of_integers, graph::metric_kind of_reals) {
+    return std::is_same_v<T, double> ? of_reals : of_integers;
+  }
+  graph::user_metric& metric(graph::metric_kind kind, const std::string& name) const;
   graph::state_provider& states() const;
   template <class T>
   static graph::state_descriptor describe(const std::string& name, graph::state_kind kind,

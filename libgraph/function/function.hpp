@@ -5,6 +5,7 @@
 #include "libgraph/function/output.hpp"
 #include "libgraph/function/raw_state.hpp"
 #include "libgraph/function/state.hpp"
+#include "libgraph/function/user_metrics.hpp"
 #include "libactors/base/log.hpp"
 
 #include <cstdint>
@@ -28,6 +29,8 @@ struct function_context {
   const restored_raw_state* raw_state = nullptr;
   operator_state_provider* operator_state =
       nullptr; ///< null: the operator keeps none for functions
+  std::string operator_name;
+  user_metrics* metrics = nullptr; ///< null: nobody asks
 };
 
 // The functions of a job as the runtime sees them: rows of a batch at once, values in columns. The

@@ -45,6 +45,8 @@ result<job_status> read_status(schema::JobStatus::Reader in) {
   out.restored_checkpoint = in.getRestoredCheckpoint();
   for (const auto vertex : in.getVertices())
     out.vertices.push_back(read_vertex(vertex));
+  for (const auto one : in.getAccumulators())
+    out.accumulators.push_back({one.getName().cStr(), one.getType().cStr(), one.getValue().cStr()});
   out.failure = read_error(in.getFailure());
   out.waiting_for = in.getWaitingFor().cStr();
   return out;

@@ -29,6 +29,13 @@ struct vertex_status {
   float idle_share = 0;
 };
 
+/// What user code has gathered, over all subtasks.
+struct accumulator_value {
+  std::string name;
+  std::string type; ///< Flink's class: "LongCounter"
+  std::string value;
+};
+
 /// How a job is doing, as its client sees it. A value.
 struct job_status {
   job_id id;
@@ -43,8 +50,9 @@ struct job_status {
   std::string last_checkpoint_path;
   checkpoint_id restored_checkpoint = 0; ///< that the running attempt began with; 0: none
   std::vector<vertex_status> vertices;
-  error failure;           ///< the newest; code none: no failure yet
-  std::string waiting_for; ///< empty: nothing
+  std::vector<accumulator_value> accumulators; ///< by name
+  error failure;                               ///< the newest; code none: no failure yet
+  std::string waiting_for;                     ///< empty: nothing
 };
 
 /// What all sources have read.

@@ -1,5 +1,6 @@
 #include "libscheduler/job_master/job_details.hpp"
 
+#include "libgraph/function/user_metrics_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
 #include <fmt/format.h>
@@ -35,6 +36,7 @@ void write_metrics(schema::TaskMetrics::Builder out, const task_figures& figures
     state[i].setName(figures.state[i].first);
     state[i].setValue(figures.state[i].second);
   }
+  graph::write_user_figures(out, figures.user);
 }
 
 void write_subtask(schema::SubtaskDetails::Builder out, const execution& current,

@@ -1,5 +1,7 @@
 #include "libscheduler/job_master/job_report.hpp"
 
+#include "libscheduler/job_master/accumulators.hpp"
+#include "libgraph/function/user_metrics_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
 #include <algorithm>
@@ -35,6 +37,7 @@ task_figures read_figures(schema::TaskMetrics::Reader in, const execution_attemp
   out.idle_us = in.getIdleUs();
   for (const auto figure : in.getState())
     out.state.emplace_back(figure.getName().cStr(), figure.getValue());
+  out.user = graph::read_user_figures(in);
   const bool goes_on = is_same_attempt && out.busy_us >= before.busy_us &&
                        out.back_pressured_us >= before.back_pressured_us &&
                        out.idle_us >= before.idle_us;
@@ -127,6 +130,18 @@ void write_status(schema::JobStatus::Builder out, const execution_graph& graph,
     entry.setBusyShare(most.busy);
     entry.setBackPressuredShare(most.back_pressured);
     entry.setIdleShare(most.idle);
+  }
+  std::vector<const graph::user_figure*> reported;
+  for (const auto& task : facts.figures)
+    for (const auto& each : task.user)
+      reported.push_back(&each);
+  const auto merged = merge_accumulators(reported);
+  auto accumulators = out.initAccumulators(static_cast<unsigned>(merged.size()));
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    auto to = accumulators[static_cast<unsigned>(i)];
+    to.setName(merged[i].name);
+    to.setType(merged[i].type);
+    to.setValue(merged[i].value);
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libscheduler/execution_graph/execution_graph.hpp"
+#include "libgraph/function/user_metrics.hpp"
 #include "schema/job.capnp.h"
 #include "schema/task.capnp.h"
 
@@ -43,6 +44,7 @@ struct task_figures {
   std::uint64_t idle_us = 0;
   time_shares shares; ///< of the time between the two newest reports
   std::vector<std::pair<std::string, std::uint64_t>> state; ///< of what keeps it, by name
+  std::vector<graph::user_figure> user;
 };
 /// @param before  of the report before; when it is of an older attempt, its counts are earlier ones
 task_figures read_figures(schema::TaskMetrics::Reader in, const execution_attempt_id& attempt,

@@ -58,6 +58,7 @@ rest_endpoint::rest_endpoint(rest_settings settings, std::shared_ptr<door> in,
   add("GET", "/jobmanager/config", &rest_endpoint::job_manager_config);
   add("GET", "/jobs/:job/config", &rest_endpoint::job_config);
   add("GET", "/jobs/:job/status", &rest_endpoint::job_status);
+  add("GET", "/jobs/:job/accumulators", &rest_endpoint::accumulators);
   add("GET", "/jobs/:job/plan", &rest_endpoint::plan);
   add("GET", "/jobs/:job/exceptions", &rest_endpoint::exceptions);
   add("GET", "/jobs/:job/checkpoints", &rest_endpoint::checkpoints);
@@ -202,6 +203,12 @@ void rest_endpoint::job_config(const exchange_ptr& with) {
 void rest_endpoint::job_status(const exchange_ptr& with) {
   answer_by_job(with, [](const message<schema::JobDetails>& job) -> result<std::string> {
     return describe_status(job);
+  });
+}
+
+void rest_endpoint::accumulators(const exchange_ptr& with) {
+  answer_by_job(with, [](const message<schema::JobDetails>& job) -> result<std::string> {
+    return describe_accumulators(job);
   });
 }
 

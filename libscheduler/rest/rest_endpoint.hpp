@@ -77,6 +77,7 @@ private:
   void job(const exchange_ptr& with);
   void job_config(const exchange_ptr& with);
   void job_status(const exchange_ptr& with);
+  void accumulators(const exchange_ptr& with);
   void plan(const exchange_ptr& with);
   void exceptions(const exchange_ptr& with);
   void checkpoints(const exchange_ptr& with);

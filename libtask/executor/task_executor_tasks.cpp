@@ -1,5 +1,6 @@
 #include "libtask/executor/task_executor_entries.hpp"
 #include "libstate/registry/state_backends.hpp"
+#include "libgraph/function/user_metrics_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 
 #include <utility>
@@ -23,14 +24,14 @@ void write_metrics(schema::TaskMetrics::Builder out, const task_metrics& counted
   out.setBusyUs(times.busy_us);
   out.setBackPressuredUs(times.back_pressured_us);
   out.setIdleUs(times.idle_us);
-  const auto state = counted.state.newest();
-  if (state.empty())
-    return;
-  auto list = out.initState(static_cast<unsigned>(state.size()));
-  for (std::size_t i = 0; i < state.size(); ++i) {
-    list[static_cast<unsigned>(i)].setName(state[i].name);
-    list[static_cast<unsigned>(i)].setValue(state[i].value);
+  if (const auto state = counted.state.newest(); !state.empty()) {
+    auto list = out.initState(static_cast<unsigned>(state.size()));
+    for (std::size_t i = 0; i < state.size(); ++i) {
+      list[static_cast<unsigned>(i)].setName(state[i].name);
+      list[static_cast<unsigned>(i)].setValue(state[i].value);
+    }
   }
+  graph::write_user_figures(out, counted.user.figures());
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "libtask/mailbox/state_figures.hpp"
 #include "libtask/mailbox/task_times.hpp"
+#include "libgraph/function/user_metrics.hpp"
 #include "libactors/base/metric.hpp"
 
 namespace headrace::task {
@@ -19,6 +20,7 @@ struct task_metrics {
   gauge watermark_ms;
   task_times times;
   state_figures state;
+  graph::user_metrics user;
 };
 
 } // namespace headrace::task

@@ -124,7 +124,9 @@ result<std::unique_ptr<operator_chain>> operator_chain::make(const graph::job_ve
     made->query = graph::query_parts(described);
     made->is_source = std::holds_alternative<graph::source_spec>(described.spec);
     try {
-      HEADRACE_TRY(made->op, factories.make(described, chain->context_));
+      auto own = chain->context_;
+      own.operator_name = described.name;
+      HEADRACE_TRY(made->op, factories.make(described, own));
     } catch (const std::exception& failure) {
       return error(errc::user_function_failed,
                    "operator could not be made: " + described.name + ", because " + failure.what());

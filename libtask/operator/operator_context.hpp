@@ -55,13 +55,15 @@ struct operator_context {
   bool periodic_checkpoints = false; ///< checkpoints come before the end of input, too
   bool is_fresh = false;             ///< the task starts without a checkpoint
   std::int32_t committer_retries = 10;
+  std::string operator_name = {}; ///< of the one that is made
 
   /// What a function gets when it opens.
   graph::function_context
   for_function(graph::state_provider* keyed_state = nullptr,
                const graph::restored_raw_state* raw = nullptr,
                graph::operator_state_provider* operator_state = nullptr) const {
-    return {task_name, subtask, parallelism, attempt, log, keyed_state, raw, operator_state};
+    return {task_name,   subtask, parallelism,    attempt,       log,
+            keyed_state, raw,     operator_state, operator_name, &metrics.user};
   }
 };
 

@@ -252,6 +252,18 @@ std::string describe_status(const message<schema::JobDetails>& job) {
   return to_text({{"status", state_name(view->getStatus().getState())}});
 }
 
+std::string describe_accumulators(const message<schema::JobDetails>& job) {
+  const auto view = job.view();
+  json list = json::array();
+  for (const auto one : view->getStatus().getAccumulators())
+    list.push_back({{"name", one.getName().cStr()},
+                    {"type", one.getType().cStr()},
+                    {"value", one.getValue().cStr()}});
+  return to_text({{"job-accumulators", json::array()},
+                  {"user-task-accumulators", std::move(list)},
+                  {"serialized-user-task-accumulators", json::object()}});
+}
+
 std::string describe_plan(const message<schema::JobDetails>& job) {
   const auto view = job.view();
   return to_text({{"plan", plan_entry(*view)}});

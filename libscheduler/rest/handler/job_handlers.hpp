@@ -22,6 +22,7 @@ std::string describe_job_config(const message<schema::JobDetails>& job);
 /// Of /jobs/:job/status.
 std::string describe_status(const message<schema::JobDetails>& job);
 /// Of /jobs/:job/plan.
+std::string describe_accumulators(const message<schema::JobDetails>& job);
 std::string describe_plan(const message<schema::JobDetails>& job);
 /// Of /jobs/:job/exceptions.
 std::string describe_exceptions(const message<schema::JobDetails>& job);

@@ -2,6 +2,8 @@
 
 #include "libscheduler/execution_graph/life_cycle.hpp"
 #include "libscheduler/rest/handler/json_text.hpp"
+#include "libgraph/function/user_metrics_codec.hpp"
+#include "libgraph/types/value_text.hpp"
 #include "libactors/base/text.hpp"
 #include "libactors/message/ids_codec.hpp"
 
@@ -80,6 +82,16 @@ std::vector<std::pair<std::string, std::string>> figures_of(schema::TaskMetrics:
       {"restoredLocalBytes", std::to_string(metrics.getRestoredLocalBytes())}};
   for (const auto figure : metrics.getState())
     out.emplace_back(figure.getName().cStr(), std::to_string(figure.getValue()));
+  for (const auto& figure : graph::read_user_figures(metrics)) {
+    if (graph::is_accumulator(figure.kind))
+      continue;
+    std::string value;
+    if (figure.kind == graph::metric_kind::counter)
+      graph::append_integer(figure.integer, value);
+    else
+      graph::append_double(figure.real, value);
+    out.emplace_back(figure.operator_name + "." + figure.name, std::move(value));
+  }
   return out;
 }
 

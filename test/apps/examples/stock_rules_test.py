@@ -48,6 +48,9 @@ def main():
             time_ms, stock, price, times = line[3:-1].split(", ")
             found.append((int(time_ms), stock, float(price), int(times)))
         assert sorted(found) == expected, (done.stdout, expected)
+        assert f"\n  findings: {len(expected)}\n" in done.stderr, done.stderr
+        highest = max(trade[2] for trade in read("trades.csv", (str, int, float)))
+        assert f"\n  highest price: {highest}\n" in done.stderr, done.stderr
 
 
 main()

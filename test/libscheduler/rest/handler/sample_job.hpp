@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libgraph/function/user_metrics_codec.hpp"
 #include "libactors/message/ids_codec.hpp"
 #include "libactors/message/message.hpp"
 #include "schema/job.capnp.h"
@@ -54,6 +55,10 @@ inline message<schema::JobDetails> sample() {
       auto state = metrics.initState(1);
       state[0].setName("rocksdb.block-cache-usage");
       state[0].setValue(100 * vertex + i);
+      graph::write_user_figures(metrics,
+                                {{graph::metric_kind::counter, "map", "parsed", 40 + i, 0, 40 + i},
+                                 {graph::metric_kind::gauge, "map", "lag_p99", 0, 1.5, 3},
+                                 {graph::metric_kind::long_sum, "map", "seen", 9, 0, 9}});
     }
   }
   auto input = details[1].initInputs(1)[0];

@@ -72,9 +72,11 @@ TEST_CASE("back pressure is told a subtask, and the worst is the vertex's") {
 
 TEST_CASE("metrics of a vertex are listed, or told by name") {
   const auto names = json::parse(*describe_vertex_metrics(sample(), sink_id, std::nullopt));
-  CHECK(names.size() == 24);
+  CHECK(names.size() == 28);
   CHECK(names[0]["id"] == "0.numRecordsIn");
-  CHECK(names[23]["id"] == "1.rocksdb.block-cache-usage");
+  CHECK(names[25]["id"] == "1.rocksdb.block-cache-usage");
+  CHECK(names[26]["id"] == "1.map.parsed");
+  CHECK(names[27]["id"] == "1.map.lag_p99");
   CHECK_FALSE(names[0].contains("value"));
 
   const auto values = json::parse(*describe_vertex_metrics(
@@ -84,6 +86,12 @@ TEST_CASE("metrics of a vertex are listed, or told by name") {
   CHECK(values[0]["value"] == "100");
   CHECK(values[1]["id"] == "1.rocksdb.block-cache-usage");
   CHECK(values[1]["value"] == "101");
+
+  const auto user =
+      json::parse(*describe_vertex_metrics(sample(), sink_id, "1.map.parsed,0.map.lag_p99"));
+  REQUIRE(user.size() == 2);
+  CHECK(user[0]["value"] == "1.5");
+  CHECK(user[1]["value"] == "41");
 
   CHECK(json::parse(*describe_vertex_metrics(sample(), sink_id, "")).empty());
   const auto unknown = describe_vertex_metrics(sample(), {5, 5}, std::nullopt);
