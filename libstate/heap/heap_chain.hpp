@@ -52,6 +52,8 @@ public:
 
   /// Jobs write one after the other: held from `plan` to `written`.
   std::unique_lock<std::mutex> begin_turn() { return std::unique_lock(turn_); }
+  /// See shared_files: before `plan`.
+  status forget_removed(file_system& files) { return files_.forget_removed(files); }
   /// @param rows  that there are, by directory; changes of others do not matter
   order plan(std::uint64_t number, const directory_rows& rows, checkpoint_id checkpoint,
              const snapshot_target& target);

@@ -209,6 +209,7 @@ result<keyed_state_handle> heap_native_job::run(snapshot_target& target) {
   for (const auto& one : plan_.parts)
     counts[one.image.id] = one.image.row_count;
   const auto turn = chain_->begin_turn();
+  HEADRACE_CHECK(chain_->forget_removed(*plan_.files));
   return write_shared(target, chain_->plan(plan_.number, counts, plan_.checkpoint, target));
 }
 

@@ -195,6 +195,7 @@ result<uploaded_files::uploaded> uploaded_files::upload(checkpoint_id checkpoint
   for (const auto& table : live.tables)
     names.insert(table.name);
   HEADRACE_CHECK(files_.keep_only(names, files));
+  HEADRACE_CHECK(files_.forget_removed(files));
   uploaded out;
   for (const auto& table : live.tables) {
     const auto local = directory + "/" + table.name;

@@ -27,6 +27,28 @@ void shared_files::adopt(stored what) {
   entries_[std::move(name)] = {std::move(what), true, {}};
 }
 
+status shared_files::forget_removed(file_system& files) {
+  std::vector<std::pair<std::string, std::string>> doubtful; // names and paths
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, held] : entries_)
+      if (!held.is_of_complete && held.undecided.empty())
+        doubtful.emplace_back(name, held.what.file.segment.path);
+  }
+  for (const auto& [name, path] : doubtful) {
+    const auto found = files.stat(path);
+    if (found)
+      continue;
+    if (!found.error().has(errc::file_not_found))
+      return found.error();
+    const std::lock_guard lock(mutex_);
+    const auto known = entries_.find(name);
+    if (known != entries_.end() && known->second.what.file.segment.path == path)
+      entries_.erase(known);
+  }
+  return {};
+}
+
 status shared_files::keep_only(const std::set<std::string_view>& names, file_system& files) {
   std::vector<std::string> unused;
   {

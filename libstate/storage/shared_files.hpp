@@ -37,6 +37,10 @@ public:
   void add(stored what, checkpoint_id checkpoint);
   /// A file of a complete checkpoint, that the backend began with.
   void adopt(stored what);
+  /// Forgets files that only aborted checkpoints have named and that are no longer there: to who
+  /// tidies up (`headrace checkpoints gc`) they belong to nobody. To be called before `use`; may
+  /// block. @errors storage_failed
+  status forget_removed(file_system& files);
   /// Forgets all others, which are not named again. @errors storage_failed
   status keep_only(const std::set<std::string_view>& names, file_system& files);
 

@@ -442,6 +442,26 @@ TEST_CASE("files that no complete checkpoint names go") {
   CHECK(shared <= 18);
 }
 
+TEST_CASE("what aborted checkpoints left is written anew once it is removed") {
+  incremental_state at(4);
+  for (checkpoint_id id = 1; id <= 10; ++id) {
+    for (int i = 0; i < (id == 1 ? 1000 : 20); ++i)
+      at.change();
+    auto one = at.take_snapshot(id);
+    take(at.run(one));
+    at.backend->notify_aborted(id);
+    if (id % 3 == 0) {
+      for (const auto& path : at.files.paths())
+        if (path.starts_with("shared/"))
+          check_ok(at.files.remove(path));
+    }
+  }
+  auto last = at.take_snapshot(11);
+  const auto handle = take(at.run(last));
+  at.backend->notify_completed(11);
+  CHECK(at.read(*at.make({handle})) == at.model);
+}
+
 TEST_SUITE_END();
 
 } // namespace

@@ -205,6 +205,22 @@ TEST_CASE_FIXTURE(rocksdb_fixture, "files that only aborted checkpoints named ar
   CHECK(read(*other).size() == 5000);
 }
 
+TEST_CASE_FIXTURE(rocksdb_fixture,
+                  "what an aborted checkpoint left is written anew once it is removed") {
+  const auto backend = make(number_type());
+  sum_model model;
+  write(*backend, 0, 5000, 1, &model);
+  for (const auto& path : paths_of(store(*snapshot(*backend, 1), "s1")))
+    check_ok(files.remove(path)); // belongs to no complete checkpoint
+  backend->notify_aborted(1);
+
+  const auto next = store(*snapshot(*backend, 2), "s2");
+  backend->notify_completed(2);
+  const auto other = make(number_type());
+  check_ok(other->restore({next}));
+  CHECK(read(*other) == model);
+}
+
 TEST_CASE_FIXTURE(rocksdb_fixture, "a restored backend shares the files of its own job alone") {
   auto backend = make(number_type());
   write(*backend, 0, 5000, 1);
