@@ -26,20 +26,6 @@ std::string names_of(const logical_type& rows, const std::vector<std::int32_t>& 
   return out;
 }
 
-std::string words_of(const window_spec& window) {
-  static constexpr const char* kinds[] = {"TUMBLE", "HOP", "END", "CUMULATE", "SESSION"};
-  std::string out = kinds[static_cast<std::size_t>(window.kind)];
-  if (window.size_ms != 0)
-    out += fmt::format(" of {} ms", window.size_ms);
-  if (window.slide_ms != 0)
-    out += fmt::format(" each {} ms", window.slide_ms);
-  if (window.offset_ms != 0)
-    out += fmt::format(" from {} ms", window.offset_ms);
-  if (window.is_processing_time)
-    out += " by the clock";
-  return window.time_zone.empty() ? out : out + " in " + window.time_zone;
-}
-
 std::string words_of(const logical_type& rows, const std::vector<group_aggregate_call>& calls) {
   std::string out;
   for (const auto& call : calls) {
@@ -106,7 +92,7 @@ struct part_writer {
     if (!spec.aggregates.function.is_none())
       return;
     put_keys(spec.key_columns);
-    put(words_of(spec.window));
+    put(describe(spec.window));
     put(words_of(rows(), spec.aggregates.calls));
   }
   void operator()(const group_aggregate_spec& spec) {
@@ -127,17 +113,18 @@ struct part_writer {
     if (spec.key_columns.empty())
       return;
     put_keys(spec.key_columns);
-    put(words_of(spec.window));
+    put(describe(spec.window));
   }
   void operator()(const window_group_spec& spec) {
     put_keys(spec.key_columns);
     put(words_of(rows(), spec.calls));
+    put("windows by " + name_of(rows(), spec.start_column)); // which tells what they are
     if (!spec.time_zone.empty())
       put("windows in " + spec.time_zone);
   }
   void operator()(const session_group_spec& spec) {
     put_keys(spec.key_columns);
-    put(words_of(spec.window));
+    put(describe(spec.window));
     put(words_of(rows(), spec.calls));
   }
   void operator()(const over_spec& spec) {
@@ -199,6 +186,20 @@ struct part_writer {
 };
 
 } // namespace
+
+std::string describe(const window_spec& window) {
+  static constexpr const char* kinds[] = {"TUMBLE", "HOP", "END", "CUMULATE", "SESSION"};
+  std::string out = kinds[static_cast<std::size_t>(window.kind)];
+  if (window.size_ms != 0)
+    out += fmt::format(" of {} ms", window.size_ms);
+  if (window.slide_ms != 0)
+    out += fmt::format(" each {} ms", window.slide_ms);
+  if (window.offset_ms != 0)
+    out += fmt::format(" from {} ms", window.offset_ms);
+  if (window.is_processing_time)
+    out += " by the clock";
+  return window.time_zone.empty() ? out : out + " in " + window.time_zone;
+}
 
 std::vector<logical_type::field> query_parts(const operator_node& node) {
   part_writer writer{node};

@@ -3,9 +3,13 @@
 #include "libgraph/job_graph/job_graph.hpp"
 #include "libgraph/types/logical_type.hpp"
 
+#include <string>
 #include <vector>
 
 namespace headrace::graph {
+
+/// "CUMULATE of 60000 ms each 10000 ms".
+std::string describe(const window_spec& window);
 
 /// What the state of an operator of SQL is of, beyond the types of what is kept: by which columns,
 /// over which windows or rows, and what of them. State of one query means something else to

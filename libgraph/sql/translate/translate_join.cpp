@@ -114,6 +114,9 @@ maybe_index job_translator::make(const join_node& node, const plan_node& plan) {
     side.state_ttl_ms = ttl_of(plan, i);
     auto type = plan.inputs[i].row_type();
     auto input = *below[i];
+    if (node.time && node.time->is_by_window)
+      input =
+          tell_windows(input, type, i == 0 ? node.time->left : node.time->right, plan.inputs[i]);
     if (has_further_key) {
       side.key_columns.push_back(static_cast<std::int32_t>(type.child_count()));
       input = node.spread ? add_buckets(input, type, *node.spread, i, plan.inputs[i])

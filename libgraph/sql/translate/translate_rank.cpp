@@ -53,6 +53,8 @@ maybe_index job_translator::add_rank(const rank_node& node, const plan_node& pla
   const bool is_global = node.partition.empty();
   auto keyed_type = input.row_type();
   auto fields = plan.row_type().fields();
+  if (node.window_end)
+    below = tell_windows(*below, keyed_type, *node.window_end, input);
   if (is_global) {
     // One partition has a constant for a key, behind the columns.
     spec.key_columns = {static_cast<std::int32_t>(width)};

@@ -1,3 +1,4 @@
+#include "libgraph/job_graph/query_parts.hpp"
 #include "libgraph/sql/optimize/changelog.hpp"
 #include "libgraph/sql/translate/translator.hpp"
 #include "libactors/base/assert.hpp"
@@ -71,6 +72,34 @@ maybe_index job_translator::make(const window_node& node, const plan_node& plan)
   for (auto i = width; i < back.size(); ++i)
     ++back[i]; // behind the constant
   return add("project", graph::project_spec{numbers(back)}, {made}, plan.row_type());
+}
+
+std::string job_translator::windows_below(const plan_node& plan) const {
+  std::string out;
+  if (const auto* window = std::get_if<window_node>(&plan.node))
+    out = graph::describe(window_of(window->shape));
+  for (const auto& input : plan.inputs)
+    if (const auto further = windows_below(input); !further.empty())
+      out += (out.empty() ? "" : ", ") + further;
+  return out;
+}
+
+std::string job_translator::name_of_windows(const std::string& column,
+                                            const plan_node& below) const {
+  const auto windows = windows_below(below);
+  return windows.empty() ? column : column + " of " + windows;
+}
+
+std::int32_t job_translator::tell_windows(std::int32_t input, logical_type& type,
+                                          std::size_t column, const plan_node& below) {
+  auto fields = type.fields();
+  auto name = name_of_windows(fields[column].name, below);
+  if (name == fields[column].name)
+    return input;
+  fields[column].name = std::move(name);
+  type = logical_type::row(std::move(fields)).not_null();
+  return add("project", graph::project_spec{numbers(first_numbers(type.child_count()))}, {input},
+             type);
 }
 
 std::int32_t job_translator::add_keyed(std::int32_t input, logical_type& type,

@@ -97,6 +97,7 @@ maybe_index job_translator::add_at_once(const window_aggregate_node& node, const
   auto fields = type.fields();
   const auto all = input.row_type().fields();
   fields.insert(fields.end(), all.end() - 3, all.end());
+  fields[width].name = name_of_windows(fields[width].name, input);
   const auto windowed_type = logical_type::row(std::move(fields)).not_null();
   const auto windowed = settle(add("window", std::move(table), {keyed}, windowed_type));
   graph::window_group_spec spec;
@@ -143,7 +144,8 @@ maybe_index job_translator::add_carried(const window_aggregate_node& node, const
   if (has_states) // states know keys alone
     spec.key_columns.insert(spec.key_columns.end(), {spec.start_column, spec.end_column});
   const bool is_global = spec.key_columns.empty();
-  const auto keyed = add_keyed(*below, type, spec.key_columns);
+  const auto told = tell_windows(*below, type, node.carried->start, input);
+  const auto keyed = add_keyed(told, type, spec.key_columns);
   spec.calls = calls;
   spec.time_zone = window_of(node.shape).time_zone;
   const auto key_count = spec.key_columns.size();

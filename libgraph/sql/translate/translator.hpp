@@ -134,6 +134,13 @@ private:
   bool fits_into_group(const std::vector<graph::group_aggregate_call>& calls,
                        const logical_type& input, bool retracts, source_span at);
   graph::window_spec window_of(const window_shape& shape) const;
+  /// All window functions of a plan, in words; empty: none.
+  std::string windows_below(const plan_node& plan) const;
+  /// The name of a column of windows that says what they are: state that goes by it is told by it.
+  std::string name_of_windows(const std::string& column, const plan_node& below) const;
+  /// Gives a column of windows that name. @returns the rows, which lie as before
+  std::int32_t tell_windows(std::int32_t input, logical_type& type, std::size_t column,
+                            const plan_node& below);
 
   // --- late rows (translate_late.cpp)
   /// Lets the operator of a window aggregate, over rows of `type`, give late ones when they are

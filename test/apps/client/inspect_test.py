@@ -353,7 +353,8 @@ class StoredRows(unittest.TestCase):
         for last, state in ((2, "window-ranks"), (200000, "window-rows")):
             expected = []
             for start, of in open_rows.items():
-                bounds = {"window_start": clock(start), "window_end": clock(start + 60000)}
+                end = "window_end of TUMBLE of 60000 ms"
+                bounds = {"window_start": clock(start), end: clock(start + 60000)}
                 # As they come, or the best two.
                 of = sorted(of, key=lambda each: (-each.price, each.id))[:2] if last == 2 else sorted(of)
                 more = {**bounds, "window_time": clock(start + 59999)}

@@ -4,6 +4,7 @@
 #include "libgraph/connector/abilities.hpp"
 #include "libgraph/connector/sink.hpp"
 #include "libgraph/connector/source.hpp"
+#include "libgraph/job_graph/query_parts.hpp"
 #include "libgraph/spec/keeps_state.hpp"
 #include "libgraph/stream_graph/job_graph_builder.hpp"
 
@@ -245,6 +246,59 @@ TEST_CASE("what statements share or not is not in the ids of what keeps state") 
   // And one that only some of the columns need comes before it.
   CHECK(keepers_of(session, "INSERT INTO pairs SELECT x.a, y.b FROM t AS x JOIN t AS y "
                             "ON x.a = y.a WHERE x.b > 3;") == alone);
+}
+
+TEST_CASE("state by windows is told with what the windows are, wherever they come from") {
+  testing_session session;
+  const auto parts_of = [&](const std::string& query) {
+    std::vector<std::string> out;
+    for (const auto& node : translated(session, query).nodes)
+      for (const auto& part : graph::query_parts(node))
+        out.push_back(part.name);
+    return out;
+  };
+  const std::string grouped = " GROUP BY auction, window_start, window_end";
+  const auto table = [](const std::string& function, const std::string& sizes) {
+    return "TABLE(" + function + "(TABLE bid, DESCRIPTOR(rt), " + sizes + "))";
+  };
+  const std::string minute = "INTERVAL '1' MINUTE";
+  const std::string half = "INTERVAL '30' SECOND";
+  struct change {
+    std::string function, before, after;
+  };
+  for (const auto& [function, before, after] : std::vector<change>{
+           {"TUMBLE", minute, half},
+           {"TUMBLE", minute, minute + ", INTERVAL '5' SECOND"},
+           {"HOP", half + ", " + minute, "INTERVAL '20' SECOND, " + minute},
+           {"HOP", half + ", " + minute, half + ", INTERVAL '2' MINUTE"},
+           {"CUMULATE", half + ", " + minute, "INTERVAL '20' SECOND, " + minute},
+           {"CUMULATE", half + ", " + minute, half + ", INTERVAL '2' MINUTE"},
+       }) {
+    for (const auto& query : std::vector<std::string>{
+             "SELECT auction, SUM(price) FROM {}" + grouped,
+             "SELECT auction, COUNT(DISTINCT price) FROM {}" + grouped,
+             "SELECT window_start, COUNT(DISTINCT price) FROM {} GROUP BY window_start, window_end",
+             "SELECT MAX(n) FROM (SELECT COUNT(DISTINCT price) AS n, window_start, window_end FROM "
+             "{}" +
+                 grouped + ") GROUP BY window_start, window_end",
+             std::string(
+                 "SELECT auction FROM (SELECT auction, ROW_NUMBER() OVER (PARTITION BY "
+                 "window_start, window_end ORDER BY price DESC) AS n FROM {}) WHERE n <= 3"),
+             "SELECT l.price FROM (SELECT * FROM {}) AS l JOIN (SELECT * FROM {}) AS r ON "
+             "l.auction = "
+             "r.auction AND l.window_start = r.window_start AND l.window_end = r.window_end"}) {
+      const auto with = [&](const std::string& sizes) {
+        auto text = query;
+        for (auto at = text.find("{}"); at != std::string::npos; at = text.find("{}"))
+          text.replace(at, 2, table(function, sizes));
+        return text;
+      };
+      CAPTURE(with(before));
+      CAPTURE(after);
+      CHECK(parts_of(with(before)) == parts_of(with(before)));
+      CHECK(parts_of(with(before)) != parts_of(with(after)));
+    }
+  }
 }
 
 TEST_CASE("tables of one name in two databases are two") {
