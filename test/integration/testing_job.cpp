@@ -35,7 +35,7 @@ namespace {
 
 constexpr std::int64_t second = 1000;
 constexpr std::uint64_t steps_max = 1'000'000; // the longest takes some 60,000
-constexpr const char* split_size = "100 b"; // some rows
+constexpr const char* split_size = "100 b";    // some rows
 constexpr std::uint64_t two_days_ms = 2 * 24 * 3'600'000ULL;
 
 /// A deterministic node's clock, for who may set it.
