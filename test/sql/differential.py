@@ -190,6 +190,36 @@ def sub_query(dice):
     return f"SELECT {items} FROM {outer.text}{where(filters(dice, [outer]) + [test])}"
 
 
+def query_test(dice, outer, name):
+    """What a query's rows say of each row of `outer`: TRUE, FALSE or NULL."""
+    inner = source(dice, name)
+    is_number = dice.random() < 0.8
+    column, item = outer.column(dice, is_number), inner.column(dice, is_number)
+    if not column or not item:
+        column, item = outer.column(dice, True), inner.column(dice, True)
+    tie = comparison(dice, inner, outer, ["="]) if dice.random() < 0.5 else None
+    rows = f"SELECT {item} FROM {inner.text}{where(filters(dice, [inner]) + ([tie] if tie else []))}"
+    asked = dice.choice(["IN", "IN", "NOT IN", "NOT IN", "EXISTS", "NOT EXISTS"])
+    return f"{asked} ({rows})" if "EXISTS" in asked else f"{column} {asked} ({rows})"
+
+
+def tested_query(dice):
+    outer = table(dice, "p")
+    test = query_test(dice, outer, "q")
+    items = ", ".join(f"p.{c} AS {c}" for c, _ in outer.columns)
+    other = f"{outer.column(dice, True)} {dice.choice(['<', '=', '>'])} {dice.randrange(5)}"
+    if dice.random() < 0.3:
+        other = query_test(dice, outer, "r")
+    form = dice.randrange(4)
+    if form == 0:
+        return f"SELECT {items}, CAST({test} AS INT) AS v FROM {outer.text}{where(filters(dice, [outer]))}"
+    if form == 1:
+        return f"SELECT {items}, CASE WHEN {test} THEN 1 WHEN {other} THEN 2 END AS v FROM {outer.text}"
+    if form == 2:
+        return f"SELECT {items} FROM {outer.text} WHERE {other} OR {test}"
+    return f"SELECT {items} FROM {outer.text} WHERE NOT ({other} OR {test})"
+
+
 def value_query(dice):
     outer, inner = table(dice, "p"), source(dice, "q")
     number = inner.column(dice, True)
@@ -304,7 +334,8 @@ def window_top_query(dice):
 
 
 def over_query(dice):
-    what = dice.choice(["COUNT(*)", "SUM(v)", "MIN(v)", "MAX(v)", "COUNT(v)"])
+    what = dice.choice(["COUNT(*)", "SUM(v)", "MIN(v)", "MAX(v)", "COUNT(v)", "LISTAGG(CAST(v AS STRING), '-')"])
+    same = what.replace("LISTAGG(CAST(v AS STRING), ", "GROUP_CONCAT(v, ")
     frame = dice.choice(["", "ROWS {}", "RANGE {}", "ROWS UNBOUNDED"])
     count = dice.choice([0, 1, 3, 40])
     ours, theirs = frame.format(f"BETWEEN INTERVAL '{count}' SECOND"), frame.format(f"BETWEEN {count}")
@@ -314,10 +345,10 @@ def over_query(dice):
         ours = theirs = "ROWS BETWEEN UNBOUNDED"
     end = " PRECEDING AND CURRENT ROW" if frame else ""
     keys = dice.choice(["", "PARTITION BY k "])
-    over = lambda text: f"{what} OVER ({keys}ORDER BY ts {text}{end}) AS x"
+    over = lambda call, text: f"{call} OVER ({keys}ORDER BY ts {text}{end}) AS x"
     return (
-        f"SELECT {SECONDS.format('ts')} AS moment, k, v, {over(ours)} FROM w0",
-        f"SELECT ts AS moment, k, v, {over(theirs)} FROM w0",
+        f"SELECT {SECONDS.format('ts')} AS moment, k, v, {over(what, ours)} FROM w0",
+        f"SELECT ts AS moment, k, v, {over(same, theirs)} FROM w0",
     )
 
 
@@ -332,6 +363,8 @@ QUERIES = [
     grouped_join_query,
     sub_query,
     sub_query,
+    tested_query,
+    tested_query,
     value_query,
     set_query,
     distinct_query,

@@ -91,8 +91,7 @@ bool over_calls::turns(call& of, const graph::record_batch& rows, std::uint32_t 
   if (values.is_null(row))
     return false;
   value_bytes::write(values, row, value_);
-  auto& count = of.seen[value_];
-  count += by;
+  const auto count = of.seen[value_] += by;
   if (count == 0)
     of.seen.erase(value_);
   return by < 0 ? count == 0 : count == by;
