@@ -5,7 +5,9 @@
 //     operator_bench [NAME]        only those whose name begins so
 
 #include "libtask/operator/stream_operator.hpp"
+#include "libstate/operator_state/operator_state_backend.hpp"
 #include "libstate/registry/state_backends.hpp"
+#include "libgraph/api/async_function.hpp"
 #include "libgraph/data/batch_builder.hpp"
 #include "libgraph/data/key_group.hpp"
 #include "libactors/base/ids.hpp"
@@ -18,8 +20,10 @@
 #include <cstdlib>
 #include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headrace::task {
@@ -52,7 +56,8 @@ void keep(const T& value) {
 /// One operator in one subtask, and what it emits.
 class host final : private operator_output, private operator_services {
 public:
-  host(graph::operator_spec spec, std::vector<logical_type> inputs, logical_type output)
+  host(graph::operator_spec spec, std::vector<logical_type> inputs, logical_type output,
+       graph::function_table functions = {})
       : files_(make_local_file_system()),
         backends_(std::move(*state::make_state_backend("hashmap"))) {
     graph::operator_node node;
@@ -61,13 +66,16 @@ public:
     node.spec = std::move(spec);
     node.input_types = std::move(inputs);
     node.output_type = std::move(output);
-    const operator_context context{"bench", 0,           1,     groups,   0,  false, clock_,
-                                   *files_, connectors_, *this, metrics_, {}, {},    {}};
+    auto code = std::make_shared<graph::job_code>();
+    code->functions = std::move(functions);
+    const operator_context context{"bench", 0,           1,     groups,   0,    false, clock_,
+                                   *files_, connectors_, *this, metrics_, code, {},    {}};
     auto made = make_operator_factories().make(node, context);
     if (!made)
       task::fail(made.error());
     operator_ = std::move(*made);
     operator_states states;
+    states.plain = &plain_;
     if (const auto schema = operator_->key_schema()) {
       state::keyed_backend_setup setup{.key = *schema,
                                        .max_parallelism = groups,
@@ -120,6 +128,9 @@ private:
     then();
   }
   void after(std::chrono::milliseconds, std::function<void()>) override {}
+  std::function<void()> waker() override {
+    return [] {};
+  }
   void send_to_coordinator(operator_id, byte_string) override {}
   void fail(error cause) override { task::fail(cause); }
 
@@ -129,6 +140,7 @@ private:
   task_metrics metrics_;
   std::unique_ptr<state::state_backend> backends_;
   std::unique_ptr<state::keyed_backend> keyed_;
+  state::operator_state_backend plain_;
   std::unique_ptr<stream_operator> operator_;
   std::size_t rows_out_ = 0;
 };
@@ -502,6 +514,38 @@ void measure_first(std::size_t keys) {
   print(name, operator_ns, loop_ns);
 }
 
+/// Knows all answers.
+class knowing final : public api::async_function<std::pair<std::int64_t, std::int64_t>,
+                                                 std::pair<std::int64_t, std::int64_t>> {
+public:
+  void async_invoke(const input_type& in, api::result_future<output_type> result) override {
+    result.complete({in});
+  }
+};
+
+/// An async function whose calls end at once.
+void measure_async(bool is_ordered, std::int64_t capacity) {
+  const auto name = std::string("async ") + (is_ordered ? "ordered" : "unordered") + ", capacity " +
+                    std::to_string(capacity);
+  if (!is_wanted(name))
+    return;
+  const auto batches = make_batches({1000}, 256);
+  const auto type = row_of({big(), big()});
+  const auto make = [] {
+    return graph::any_function(std::unique_ptr<graph::async_function>(
+        new api::async_adaptor<knowing>(knowing(), std::nullopt)));
+  };
+  host made(graph::async_wait_spec{{0}, is_ordered, 60'000, capacity, {}}, {type}, type, {make});
+  const auto operator_ns = best_ns(batches, [&](const auto& rows) { made.add(rows); });
+  result_columns out(2);
+  const auto loop_ns = best_ns(batches, [&](const graph::record_batch& rows) {
+    for (std::size_t column = 0; column < 2; ++column)
+      std::copy_n(rows.at(column).values<std::int64_t>(), rows.size(), out.values[column].begin());
+    keep(out);
+  });
+  print(name, operator_ns, loop_ns);
+}
+
 } // namespace
 } // namespace headrace::task
 
@@ -520,5 +564,8 @@ int main(int count, char** arguments) {
   for (const std::size_t keys : {1'000U, 100'000U})
     measure_top(keys);
   measure_first(100'000);
+  for (const std::int64_t capacity : {100, 1000})
+    for (const bool is_ordered : {false, true})
+      measure_async(is_ordered, capacity);
   return 0;
 }

@@ -248,6 +248,19 @@ struct CoProcessSpec {
   secondKeyColumns @2 :List(Int32);
   isBroadcast @3 :Bool;                 # the second input
 }
+struct AsyncRetrySpec {
+  attemptsMax @0 :Int32;                # behind the first call
+  delayMs @1 :Int64;
+  delayMsMax @2 :Int64;
+  multiplier @3 :Float64 = 1;
+}
+struct AsyncWaitSpec {
+  function @0 :Int32 = -1;
+  isOrdered @1 :Bool;
+  timeoutMs @2 :Int64;                  # 0: none
+  capacity @3 :Int64 = 100;
+  retry @4 :AsyncRetrySpec;
+}
 struct SinkSpec {
   connector @0 :Connector;
 }
@@ -283,6 +296,7 @@ struct OperatorNode {
     match @26 :MatchSpec;
     salt @27 :SaltSpec;
     coProcess @28 :CoProcessSpec;
+    asyncWait @29 :AsyncWaitSpec;
   }
 }
 

@@ -2,6 +2,7 @@
 
 /// The C++ API: all that a job needs, or a library of functions for SQL.
 
+#include "libgraph/api/async_data_stream.hpp"         // IWYU pragma: export
 #include "libgraph/api/broadcast_stream.hpp"          // IWYU pragma: export
 #include "libgraph/api/connected_streams.hpp"         // IWYU pragma: export
 #include "libgraph/api/environment.hpp"               // IWYU pragma: export

@@ -23,6 +23,13 @@ graph::operator_state_provider& open_context::operator_states() const {
   return *inner_->operator_state;
 }
 
+graph::blocking_steps& open_context::blocking() const {
+  if (inner_->blocking == nullptr)
+    throw graph::failure(
+        {errc::invalid_graph, "blocking calls are for async functions: this one is none"});
+  return *inner_->blocking;
+}
+
 const graph::restored_raw_state& open_context::raw_state() const {
   static const graph::restored_raw_state nothing;
   return inner_->raw_state == nullptr ? nothing : *inner_->raw_state;

@@ -108,6 +108,10 @@ public:
   /// begins with: streams of this subtask's key groups, and partitions. Valid in `open` only.
   const graph::restored_raw_state& raw_state() const;
 
+  /// Of an async function: where it may run what blocks (see run_async).
+  /// @throws graph::failure  (invalid_graph) the function is none
+  graph::blocking_steps& blocking() const;
+
   /// For adaptors. @throws graph::failure  (invalid_graph) there are none
   graph::operator_state_provider& operator_states() const;
 

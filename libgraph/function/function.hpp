@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libgraph/data/record_batch.hpp"
+#include "libgraph/function/async_function.hpp"
 #include "libgraph/function/master_hook.hpp"
 #include "libgraph/function/output.hpp"
 #include "libgraph/function/raw_state.hpp"
@@ -30,7 +31,8 @@ struct function_context {
   operator_state_provider* operator_state =
       nullptr; ///< null: the operator keeps none for functions
   std::string operator_name;
-  user_metrics* metrics = nullptr; ///< null: nobody asks
+  user_metrics* metrics = nullptr;    ///< null: nobody asks
+  blocking_steps* blocking = nullptr; ///< of async functions; else null
 };
 
 // The functions of a job as the runtime sees them: rows of a batch at once, values in columns. The
@@ -205,7 +207,7 @@ using any_function =
                  std::unique_ptr<window_function>, std::unique_ptr<timestamp_assigner>,
                  std::unique_ptr<custom_partitioner>, std::unique_ptr<source>,
                  std::unique_ptr<sink>, std::unique_ptr<master_hook>, std::unique_ptr<co_function>,
-                 std::unique_ptr<keyed_co_function>>;
+                 std::unique_ptr<keyed_co_function>, std::unique_ptr<async_function>>;
 /// Makes a fresh instance for each subtask.
 using function_factory = std::function<any_function()>;
 /// The functions of a job by index, as `function_ref` names them.

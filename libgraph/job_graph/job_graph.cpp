@@ -207,6 +207,22 @@ struct spec_checker {
     }
     return {};
   }
+  status operator()(const async_wait_spec& spec) const {
+    HEADRACE_CHECK(check_function(spec.function));
+    if (spec.capacity < 1 || spec.capacity > async_wait_spec::capacity_limit)
+      return invalid(where, "the capacity of async calls is 1 to " +
+                                std::to_string(async_wait_spec::capacity_limit) + ", found " +
+                                std::to_string(spec.capacity));
+    if (spec.timeout_ms < 0)
+      return invalid(where,
+                     "timeout of async calls below zero: " + std::to_string(spec.timeout_ms));
+    const auto& retry = spec.retry;
+    if (retry.attempts_max < 0 || retry.delay_ms < 0 || retry.delay_ms_max < 0 ||
+        !(retry.multiplier >= 1))
+      return invalid(where, "retries of async calls are of a number and delay from 0 on, and a "
+                            "multiplier from 1 on");
+    return {};
+  }
   status operator()(const salt_spec& spec) const {
     HEADRACE_CHECK(check_columns(where, spec.columns, in(), "column"));
     return check_salt(where, spec, in(), node.output_type);

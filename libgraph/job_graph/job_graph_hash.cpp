@@ -227,6 +227,16 @@ struct spec_hasher {
     put_columns(out, spec.second_key_columns);
     out.put(static_cast<std::uint8_t>(spec.is_broadcast));
   }
+  void operator()(const async_wait_spec& spec) {
+    out.put(spec.function.index);
+    out.put(static_cast<std::uint8_t>(spec.is_ordered));
+    out.put(spec.timeout_ms);
+    out.put(spec.capacity);
+    out.put(spec.retry.attempts_max);
+    out.put(spec.retry.delay_ms);
+    out.put(spec.retry.delay_ms_max);
+    out.put(spec.retry.multiplier);
+  }
   void operator()(const salt_spec& spec) {
     put_columns(out, spec.columns);
     out.put(spec.buckets);

@@ -233,6 +233,18 @@ struct spec_writer {
                 to.initSecondKeyColumns(count_of(spec.second_key_columns)));
     to.setIsBroadcast(spec.is_broadcast);
   }
+  void operator()(const async_wait_spec& spec) {
+    auto to = out.initAsyncWait();
+    to.setFunction(spec.function.index);
+    to.setIsOrdered(spec.is_ordered);
+    to.setTimeoutMs(spec.timeout_ms);
+    to.setCapacity(spec.capacity);
+    auto retry = to.initRetry();
+    retry.setAttemptsMax(spec.retry.attempts_max);
+    retry.setDelayMs(spec.retry.delay_ms);
+    retry.setDelayMsMax(spec.retry.delay_ms_max);
+    retry.setMultiplier(spec.retry.multiplier);
+  }
   void operator()(const match_spec& spec) { put(spec, out.initMatch()); }
   void operator()(const correlate_spec& spec) {
     auto to = out.initCorrelate();
@@ -483,6 +495,16 @@ result<operator_spec> co_process_of(schema::CoProcessSpec::Reader in) {
   return operator_spec(std::move(spec));
 }
 
+operator_spec async_wait_of(schema::AsyncWaitSpec::Reader in) {
+  const auto retry = in.getRetry();
+  return async_wait_spec{
+      {in.getFunction()},
+      in.getIsOrdered(),
+      in.getTimeoutMs(),
+      in.getCapacity(),
+      {retry.getAttemptsMax(), retry.getDelayMs(), retry.getDelayMsMax(), retry.getMultiplier()}};
+}
+
 result<operator_spec> correlate_of(schema::CorrelateSpec::Reader in) {
   correlate_spec spec;
   HEADRACE_TRY(spec.kind, enum_of(in.getKind(), join_kind::anti, "kind of join"));
@@ -569,6 +591,8 @@ result<operator_spec> decode_spec(schema::OperatorNode::Spec::Reader in) {
     return salt_of(in.getSalt());
   case kinds::CO_PROCESS:
     return co_process_of(in.getCoProcess());
+  case kinds::ASYNC_WAIT:
+    return async_wait_of(in.getAsyncWait());
   case kinds::MATCH: {
     HEADRACE_TRY(auto spec, match_of(in.getMatch()));
     return operator_spec(std::move(spec));

@@ -81,6 +81,25 @@ struct co_process_spec {
   friend bool operator==(const co_process_spec&, const co_process_spec&) = default;
 };
 
+/// When a call of an async function is made again for a row.
+struct async_retry_spec {
+  std::int32_t attempts_max = 0; ///< behind the first call; 0: never
+  std::int64_t delay_ms = 0;     ///< before the first of them
+  std::int64_t delay_ms_max = 0;
+  double multiplier = 1; ///< of the delay, from one to the next; at least 1
+  friend bool operator==(const async_retry_spec&, const async_retry_spec&) = default;
+};
+/// Calls a function of the job for each row, and goes on while the calls run (Flink's async I/O).
+struct async_wait_spec {
+  static constexpr std::int64_t capacity_limit = 1'000'000;
+  function_ref function;
+  bool is_ordered = false;     ///< rows leave in the order in which they came
+  std::int64_t timeout_ms = 0; ///< of a row, over all of its calls; 0: none
+  std::int64_t capacity = 100; ///< rows that have been called for and not left, 1 to the limit
+  async_retry_spec retry{};
+  friend bool operator==(const async_wait_spec&, const async_wait_spec&) = default;
+};
+
 enum class aggregate_kind : std::uint8_t { count, sum, min, max, min_by, max_by, first, last };
 /// One aggregate over a column. min_by and max_by order whole rows by it: such a call stands alone,
 /// and the output is the first row that has the extreme value (of an input with hidden key columns
@@ -380,7 +399,7 @@ using operator_spec =
                  keyed_process_spec, keyed_aggregate_spec, window_aggregate_spec, sink_spec,
                  calc_spec, group_aggregate_spec, join_spec, timed_join_spec, lookup_join_spec,
                  rank_spec, window_table_spec, window_group_spec, session_group_spec, over_spec,
-                 correlate_spec, match_spec, salt_spec, co_process_spec>;
+                 correlate_spec, match_spec, salt_spec, co_process_spec, async_wait_spec>;
 
 /// How many inputs an operator of this kind has: 0 (a source), 1 or 2.
 inline std::size_t input_count(const operator_spec& spec) {

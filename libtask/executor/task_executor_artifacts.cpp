@@ -25,6 +25,7 @@ struct code_finder {
   }
   bool operator()(const graph::keyed_process_spec& spec) const { return calls(spec.function); }
   bool operator()(const graph::co_process_spec& spec) const { return calls(spec.function); }
+  bool operator()(const graph::async_wait_spec& spec) const { return calls(spec.function); }
   bool operator()(const graph::keyed_aggregate_spec& spec) const {
     return calls(spec.aggregates.function);
   }

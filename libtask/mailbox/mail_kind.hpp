@@ -17,6 +17,7 @@ enum class mail_kind : std::uint32_t {
   connection_order,  ///< task executor or subtask → connection
   connection_report, ///< connection → task executor
   link_event,        ///< transport → connection, in order
+  task_wake,         ///< any thread → subtask
 };
 
 /// The enumerator's name; empty for a number without one.
@@ -42,6 +43,8 @@ constexpr std::string_view name_of(mail_kind kind) {
     return "connection_report";
   case mail_kind::link_event:
     return "link_event";
+  case mail_kind::task_wake:
+    return "task_wake";
   }
   return {};
 }

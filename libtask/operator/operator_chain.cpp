@@ -28,6 +28,11 @@ struct waiting_element {
 };
 /// The input of the watermark with which an operator goes on from a checkpoint.
 constexpr std::int32_t from_checkpoint = -1;
+
+/// Whether the job is drained: event time and the input end ahead of the barrier.
+bool drains(const graph::barrier& split) {
+  return split.savepoint != nullptr && split.savepoint->stop == graph::savepoint_stop::drain;
+}
 } // namespace
 
 struct operator_chain::node {
@@ -50,6 +55,7 @@ struct operator_chain::node {
   std::int64_t restored_ms = graph::watermark::none; ///< until it is open
   bool is_source = false;
   bool begins_event_time = false;
+  bool is_ending = false; ///< all inputs have ended, and it has more to give
   bool ended = false;
   std::optional<std::int64_t> timers_due_ms;
 
@@ -57,6 +63,8 @@ struct operator_chain::node {
   bool awaits_restored() const {
     return !waiting.empty() && waiting.front().input == from_checkpoint;
   }
+  /// Whether it has something to do ahead of what waits.
+  bool has_work() const { return draining || (timers_due_ms && !awaits_restored()); }
   outlet& outlet_of(std::int32_t side) {
     for (auto& one : outlets)
       if (one.side == side)
@@ -261,9 +269,21 @@ void operator_chain::push(std::size_t to, std::int32_t input, graph::stream_elem
 bool operator_chain::is_blocked() const {
   if (work_ == 0)
     return false;
-  return std::any_of(nodes_.begin(), nodes_.end(), [](const auto& one) {
-    return !one->waiting.empty() && one->op->is_blocked();
-  });
+  for (auto index = nodes_.size(); index-- > 0;) { // as `step` looks for work
+    const auto& at = *nodes_[index];
+    if (at.has_work())
+      return false;
+    if (!at.waiting.empty())
+      return !takes_next(at);
+  }
+  return false;
+}
+
+bool operator_chain::takes_next(const node& at) {
+  const auto* const split = std::get_if<graph::barrier>(&at.waiting.front().element);
+  if (split == nullptr)
+    return !at.op->is_blocked();
+  return !at.op->blocks_barriers() && !(at.is_ending && drains(*split));
 }
 
 bool operator_chain::takes_rows() const {
@@ -276,6 +296,12 @@ std::size_t operator_chain::rows_wanted() const {
   for (const auto& one : nodes_)
     rows = std::min(rows, one->op->rows_wanted());
   return rows;
+}
+
+void operator_chain::take_due() {
+  for (auto& one : nodes_)
+    if (!one->draining && !one->awaits_restored() && one->op->has_output_due())
+      set_draining(*one, true);
 }
 
 status operator_chain::step(const drain_budget& budget) {
@@ -292,7 +318,7 @@ status operator_chain::step(const drain_budget& budget) {
     }
     if (at.waiting.empty())
       continue;
-    if (at.op->is_blocked())
+    if (!takes_next(at))
       return {};
     HEADRACE_CHECK(take_next(index));
     return at.draining ? drain(index, budget) : status();
@@ -366,17 +392,25 @@ status operator_chain::drain(std::size_t index, const drain_budget& budget) {
   if (rest == drain_result::more)
     return {};
   set_draining(at, false);
-  if (!at.passing)
-    return {};
-  const auto passing = *std::exchange(at.passing, std::nullopt);
-  forward(index, passing);
-  if (const auto* split = std::get_if<graph::barrier>(&passing))
-    return snapshot(index, *split);
-  if (std::holds_alternative<graph::end_of_input>(passing) && !at.ended) {
-    at.ended = true;
-    ++ended_nodes_;
+  const auto passing = std::exchange(at.passing, std::nullopt);
+  if (passing && std::holds_alternative<graph::end_of_input>(*passing)) {
+    at.is_ending = true;
+  } else if (passing) {
+    forward(index, *passing);
+    if (const auto* split = std::get_if<graph::barrier>(&*passing))
+      HEADRACE_CHECK(snapshot(index, *split));
   }
+  if (at.is_ending && rest == drain_result::done)
+    end(index);
   return {};
+}
+
+void operator_chain::end(std::size_t index) {
+  auto& at = *nodes_[index];
+  at.is_ending = false;
+  forward(index, graph::end_of_input{});
+  if (!std::exchange(at.ended, true))
+    ++ended_nodes_;
 }
 
 void operator_chain::forward(std::size_t index, const graph::stream_element& element) {
@@ -400,9 +434,7 @@ status operator_chain::snapshot(std::size_t index, const graph::barrier& passing
   const auto into = snapshots_.back();
   // While a job is drained an input that has ended lets the others go ahead of it: how far is no
   // event time to go on from.
-  const bool is_drained =
-      passing.savepoint != nullptr && passing.savepoint->stop == graph::savepoint_stop::drain;
-  if (at.reached_ms != graph::watermark::none && (!is_drained || at.begins_event_time))
+  if (at.reached_ms != graph::watermark::none && (!drains(passing) || at.begins_event_time))
     into->content->add_watermark(at.id, at.reached_ms);
   std::unique_ptr<state::snapshot_job> keyed;
   if (at.keyed != nullptr) {

@@ -67,12 +67,14 @@ public:
 
   /// Whether nothing is left to do for what was taken.
   bool is_drained() const { return work_ == 0; }
-  /// An operator with rows to take cannot take them now.
+  /// The operator with the next work cannot take what waits for it.
   bool is_blocked() const;
   /// Whether every operator can take rows.
   bool takes_rows() const;
   /// How many at once, so that none of them takes long.
   std::size_t rows_wanted() const;
+  /// Lets operators emit what is due outside of input; `step` does.
+  void take_due();
   /// Does one bounded piece of work. Nothing happens when drained or blocked.
   status step(const drain_budget& budget);
 
@@ -121,6 +123,8 @@ private:
                  const state::operator_subtask_state& from, const std::string& local_directory,
                  state::local_first_files& local_first);
   void link(const graph::job_vertex& vertex);
+  /// Whether an operator can take what waits for it: there is something.
+  static bool takes_next(const node& at);
   void push(std::size_t to, std::int32_t input, graph::stream_element element);
   status take_next(std::size_t index);
   status begin(node& at, std::int32_t input, graph::stream_element& element);
@@ -129,6 +133,7 @@ private:
   bool reach(std::size_t index, graph::watermark mark);
   status drain(std::size_t index, const drain_budget& budget);
   void forward(std::size_t index, const graph::stream_element& element);
+  void end(std::size_t index);
   status snapshot(std::size_t index, const graph::barrier& passing);
   result<std::unique_ptr<state::raw_snapshot>> take_raw_state(node& at) const;
   template <class Call>

@@ -29,6 +29,10 @@ public:
   virtual void run_blocking(std::function<void()> step, std::function<void()> then) = 0;
   /// Runs `action` in a turn of the task after `delay`.
   virtual void after(std::chrono::milliseconds delay, std::function<void()> action) = 0;
+  /// Gives what any thread may call at any time, also when the task has ended: the task, if it is
+  /// there, takes a turn soon. What calls it tells nothing by it, and leaves that where the
+  /// operator looks for it.
+  virtual std::function<void()> waker() = 0;
   /// Sends an event to the operator's coordinator at the job master.
   virtual void send_to_coordinator(operator_id from, byte_string event) = 0;
   /// Fails the task, after the turn.
@@ -58,12 +62,12 @@ struct operator_context {
   std::string operator_name = {}; ///< of the one that is made
 
   /// What a function gets when it opens.
-  graph::function_context
-  for_function(graph::state_provider* keyed_state = nullptr,
-               const graph::restored_raw_state* raw = nullptr,
-               graph::operator_state_provider* operator_state = nullptr) const {
-    return {task_name,   subtask, parallelism,    attempt,       log,
-            keyed_state, raw,     operator_state, operator_name, &metrics.user};
+  graph::function_context for_function(graph::state_provider* keyed_state = nullptr,
+                                       const graph::restored_raw_state* raw = nullptr,
+                                       graph::operator_state_provider* operator_state = nullptr,
+                                       graph::blocking_steps* blocking = nullptr) const {
+    return {task_name, subtask,        parallelism,   attempt,       log,     keyed_state,
+            raw,       operator_state, operator_name, &metrics.user, blocking};
   }
 };
 

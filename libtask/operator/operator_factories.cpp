@@ -1,5 +1,6 @@
 #include "libtask/operator/aggregate/group_aggregate_operator.hpp"
 #include "libtask/operator/aggregate/keyed_aggregate_operator.hpp"
+#include "libtask/operator/async/async_wait_operator.hpp"
 #include "libtask/operator/calc_operator.hpp"
 #include "libtask/operator/co_process_operator.hpp"
 #include "libtask/operator/correlate/correlate_operator.hpp"
@@ -56,6 +57,7 @@ operator_factories make_operator_factories() {
   all.add<graph::match_spec>(make_match_operator);
   all.add<graph::salt_spec>(make_salt_operator);
   all.add<graph::co_process_spec>(make_co_process_operator);
+  all.add<graph::async_wait_spec>(make_async_wait_operator);
   return all;
 }
 

@@ -34,8 +34,9 @@ struct drain_budget {
   std::size_t bytes_max = std::size_t{1} << 20U;
 };
 enum class drain_result : std::uint8_t {
-  done, ///< everything that was taken has been emitted
-  more, ///< call again
+  done,    ///< everything that was taken has been emitted
+  more,    ///< call again
+  waiting, ///< behind the end of input: call again when it has output due
 };
 
 enum class source_readiness : std::uint8_t {
@@ -94,6 +95,11 @@ public:
 
   /// Cannot take rows now (an outer queue is full). It wakes the task when it can again.
   virtual bool is_blocked() const { return false; }
+  /// Whether a barrier, too, waits until it can take rows. One that does not is followed by no row.
+  virtual bool blocks_barriers() const { return is_blocked(); }
+  /// Has something to emit that does not follow from what it was given: `drain` is called. It wakes
+  /// the task when that changes.
+  virtual bool has_output_due() const { return false; }
   /// How many rows it can take at once so that a barrier behind them need not wait long.
   virtual std::size_t rows_wanted() const { return std::numeric_limits<std::size_t>::max(); }
   /// When `on_processing_time` is wanted next, wall-clock milliseconds.

@@ -13,7 +13,7 @@ namespace headrace::task {
 /// thread at a time, handed on by the step that opens.
 class chain_services final : public operator_services {
 public:
-  explicit chain_services(operator_services& to) : to_(to) {}
+  explicit chain_services(operator_services& to) : to_(to), waker_(to.waker()) {}
 
   /// From now on wishes are held, until they are granted or dropped.
   void hold() { holds_ = true; }
@@ -36,6 +36,8 @@ public:
   void after(std::chrono::milliseconds delay, std::function<void()> action) override {
     pass([delay, action = std::move(action)](operator_services& to) { to.after(delay, action); });
   }
+  /// Is never held.
+  std::function<void()> waker() override { return waker_; }
   void send_to_coordinator(operator_id from, byte_string event) override {
     pass([from, event = std::move(event)](operator_services& to) {
       to.send_to_coordinator(from, event);
@@ -56,6 +58,7 @@ private:
   }
 
   operator_services& to_;
+  std::function<void()> waker_;
   bool holds_ = false;
   std::vector<wish_type> held_;
 };

@@ -105,6 +105,8 @@ result<turn_result> stream_task::turn() {
   auto out = turn_result::again;
   auto now_us = started_us;
   overtake_in_results(now_us);
+  if (!holding_)
+    chain_->take_due();
   for (std::size_t steps = 0; steps < with_.turn_steps && now_us - started_us < with_.turn_us;
        ++steps) {
     const auto before_us = now_us;

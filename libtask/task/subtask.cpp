@@ -19,6 +19,7 @@ subtask::subtask(subtask_environment around, task_description what,
     : around_(around), what_(std::move(what)), code_(std::move(code)), backend_(std::move(backend)),
       memory_(memory == nullptr ? nullptr : std::make_shared<task_memory>(std::move(memory))),
       metrics_(std::move(metrics)), task_executor_(std::move(task_executor)),
+      waking_(std::make_shared<waking>()),
       services_(std::make_shared<chain_services>(static_cast<operator_services&>(*this))),
       producers_(what_.channels().size()) {
   if (!around_.local_state_directory.empty())
@@ -32,6 +33,10 @@ subtask::subtask(subtask_environment around, task_description what,
 subtask::~subtask() = default;
 
 void subtask::on_start() {
+  {
+    const std::lock_guard lock(waking_->mutex);
+    waking_->to = self_ref();
+  }
   awaits_first_rows_ = what_.attempt.attempt > 0 || what_.attempt.generation > 0;
   around_.directory.add(what_.attempt, self_ref());
   change(task_state::INITIALIZING);
@@ -133,6 +138,9 @@ void subtask::on_mail(actors::mail_ptr content) {
     return;
   case mail_kind::attach_consumer:
     take(static_cast<attach_consumer&>(*content));
+    return;
+  case mail_kind::task_wake:
+    wake();
     return;
   case mail_kind::task_control:
     take(static_cast<const task_control&>(*content));
@@ -441,6 +449,10 @@ void subtask::end_if_closed() {
 }
 
 void subtask::on_stop(const error& cause) {
+  {
+    const std::lock_guard lock(waking_->mutex);
+    waking_->to = {};
+  }
   around_.directory.remove(what_.attempt);
   producers_.clear();
   links_.clear();
@@ -498,6 +510,13 @@ void subtask::after(std::chrono::milliseconds delay, std::function<void()> actio
     });
     wake();
   });
+}
+
+std::function<void()> subtask::waker() {
+  return [waking = waking_] {
+    const std::lock_guard lock(waking->mutex);
+    waking->to.send(std::make_unique<task_wake>(), actors::mail_priority::high);
+  };
 }
 
 void subtask::send_to_coordinator(operator_id from, byte_string event) {

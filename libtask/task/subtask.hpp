@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -65,6 +66,12 @@ private:
     route_id route = 0;
   };
 
+  /// By which any thread finds this subtask, as long as it is there.
+  struct waking {
+    std::mutex mutex;
+    actors::actor_ref to;
+  };
+
   // --- of endpoint
   void on_start() override;
   void on_mail(actors::mail_ptr content) override;
@@ -73,6 +80,7 @@ private:
   // --- of operator_services
   void run_blocking(std::function<void()> step, std::function<void()> then) override;
   void after(std::chrono::milliseconds delay, std::function<void()> action) override;
+  std::function<void()> waker() override;
   void send_to_coordinator(operator_id from, byte_string event) override;
   void fail(error cause) override;
 
@@ -121,6 +129,7 @@ private:
   std::shared_ptr<task_memory> memory_;
   std::shared_ptr<task_metrics> metrics_;
   actors::actor_ref task_executor_;
+  std::shared_ptr<waking> waking_;
   std::shared_ptr<chain_services> services_;              ///< of the chain
   std::shared_ptr<headrace::state::local_copies> copies_; ///< null: none are kept
   std::unique_ptr<stream_task> task_;

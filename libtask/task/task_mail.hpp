@@ -55,6 +55,11 @@ struct task_control final : actors::mail {
   content_type content;
 };
 
+/// Something that an operator waits for is there: the task takes a turn.
+struct task_wake final : actors::mail {
+  task_wake() : mail(static_cast<std::uint32_t>(mail_kind::task_wake)) {}
+};
+
 struct state_changed {
   task_state state = task_state::CREATED;
   error failure; ///< with FAILED

@@ -2,6 +2,7 @@
 
 #include "test/integration/testing_processes.hpp"
 #include "test/integration/testing_stop.hpp"
+#include "test/support/async_job.hpp"
 #include "test/support/connected_job.hpp"
 #include "test/support/scratch_directory.hpp"
 #include "test/support/seed.hpp"
@@ -102,7 +103,9 @@ result<api::built_job> describe(const std::shared_ptr<faults>& shared, const run
         .sink_to(api::file_sink::csv("/output"));
     return api::build_job(env, parallelism);
   }
-  const auto clicks = read_clicks(env, "/input", "1000").map(disturbed);
+  auto clicks = read_clicks(env, "/input", "1000").map(disturbed);
+  if (options.asks != asking::none)
+    clicks = ask_for(clicks, options.asks == asking::ordered).map(disturbed);
   std::function<void()> at_row;
   if (options.row_us > 0)
     at_row = [shared] { shared->at_row(); };

@@ -40,6 +40,9 @@ struct hook_log {
   int closes = 0;
 };
 
+/// Whether the rows of the windowed job go through an async function.
+enum class asking : std::uint8_t { none, unordered, ordered };
+
 struct run_options {
   std::uint64_t seed = 1;
   int disturbances = 0;
@@ -64,6 +67,7 @@ struct run_options {
   /// Instead of the windowed job, what these statements of SQL write below /output.
   std::string sql = {};
   bool connects = false; ///< instead of the windowed job, that of test/support/connected_job.hpp
+  asking asks = asking::none;
   std::map<std::string, std::string> files = {}; ///< by path, beside those of the input
   bool is_native = false;                        ///< of the savepoint, else canonical
   bool drains = false;                           ///< and lets event time end before the savepoint

@@ -184,6 +184,19 @@ job_graph connected_job() {
   return job;
 }
 
+job_graph async_job() {
+  testing_pipeline p;
+  transformation node;
+  node.name = "asked";
+  node.inputs = {p.source()};
+  node.output_type = testing_pipeline::type();
+  node.call = operator_call{async_wait_spec{{5}, true, 600, 70, {3, 10, 80, 1.5}}, {}};
+  p.sink(p.program.add(std::move(node)));
+  auto job = build_job_graph(p.program, 2).value();
+  job.id = {1, 2};
+  return job;
+}
+
 job_graph windowed_sql_job() {
   pipeline program;
   const auto time = logical_type::timestamp(3).not_null();

@@ -32,6 +32,8 @@ public:
 graph::job_graph full_job();
 /// A job of operators of two connected streams: with and without keys, with and without broadcast.
 graph::job_graph connected_job();
+/// A job of an async function, all fields away from their defaults.
+graph::job_graph async_job();
 /// A job of SQL's windows and OVER, none of their fields at its default.
 graph::job_graph windowed_sql_job();
 

@@ -5,6 +5,7 @@
 #include "libstate/backend/keyed_backend.hpp"
 #include "libactors/base/manual_clock.hpp"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -23,6 +24,9 @@ public:
   void after(std::chrono::milliseconds delay, std::function<void()> action) override {
     delayed.emplace_back(delay, std::move(action));
   }
+  std::function<void()> waker() override {
+    return [wakes = wakes] { ++*wakes; };
+  }
   void send_to_coordinator(operator_id, byte_string event) override {
     events.push_back(std::move(event));
   }
@@ -35,6 +39,7 @@ public:
 
   std::deque<std::pair<std::function<void()>, std::function<void()>>> steps;
   std::vector<std::pair<std::chrono::milliseconds, std::function<void()>>> delayed;
+  std::shared_ptr<std::atomic<int>> wakes = std::make_shared<std::atomic<int>>(0);
   std::vector<byte_string> events;
   std::vector<error> failures;
 };

@@ -63,6 +63,9 @@ public:
     then();
   }
   void after(std::chrono::milliseconds, std::function<void()>) override {}
+  std::function<void()> waker() override {
+    return [] {};
+  }
   void send_to_coordinator(operator_id, byte_string) override {}
   void fail(error cause) override { HEADRACE_ASSERT(false, to_string(cause).c_str()); }
 };

@@ -36,7 +36,7 @@ TEST_CASE("a job graph comes back as it went") {
 }
 
 TEST_CASE("a vertex comes back as it went") {
-  for (const auto& job : {full_job(), windowed_sql_job(), connected_job()})
+  for (const auto& job : {full_job(), windowed_sql_job(), connected_job(), async_job()})
     for (const auto& vertex : job.vertices) {
       message_builder<schema::JobVertex> out;
       encode(vertex, *out);

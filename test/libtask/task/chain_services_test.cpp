@@ -20,6 +20,9 @@ struct testing_services final : operator_services {
     asked.push_back("after " + std::to_string(delay.count()));
     action();
   }
+  std::function<void()> waker() override {
+    return [this] { asked.emplace_back("wake"); };
+  }
   void send_to_coordinator(operator_id, byte_string event) override {
     asked.push_back("send " + event);
   }
@@ -75,6 +78,17 @@ TEST_CASE("wishes of operators that are not opened after all are forgotten") {
 
   services.send_to_coordinator({1, 2}, "bye"); // of one that closes
   CHECK(to.asked == std::vector<std::string>{"send bye"});
+}
+
+TEST_CASE("a waker is given at once, also while wishes are held, and after they are dropped") {
+  testing_services to;
+  chain_services services(to);
+  services.hold();
+  const auto wake = services.waker();
+  wake();
+  services.drop();
+  wake();
+  CHECK(to.asked == std::vector<std::string>{"wake", "wake"});
 }
 
 } // TEST_SUITE("task/task/chain_services")
