@@ -2,6 +2,7 @@
 
 #include "apps/client/job_commands.hpp"
 #include "apps/client/savepoint_text.hpp"
+#include "libstate/checkpoint/checkpoint_files.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -22,6 +23,7 @@ result<std::string> describe(const inspect_options& options) {
     wanted.push_back(id);
   }
   if (options.state.empty()) {
+    HEADRACE_CHECK(state::check_files(*files, from.content()));
     savepoint_summary all{from.content(), {}, {}};
     for (const auto& id : wanted) {
       HEADRACE_TRY(auto one, from.summarize(id));

@@ -1,6 +1,7 @@
 #include "libscheduler/checkpoint/checkpoint_coordinator_endpoint.hpp"
 
 #include "libscheduler/source/source_mail.hpp"
+#include "libstate/checkpoint/checkpoint_files.hpp"
 #include "libstate/checkpoint/redistribution.hpp"
 #include "libstate/handle/subtask_state_codec.hpp"
 #include "libgraph/data/savepoint_codec.hpp"
@@ -352,6 +353,7 @@ void checkpoint_coordinator_endpoint::read_first(std::uint64_t epoch) {
         if (!read->own.completed.empty() || spec.restore_from.empty())
           return {};
         HEADRACE_TRY(auto given, headrace::state::read_checkpoint(*files, spec.restore_from));
+        HEADRACE_CHECK(headrace::state::check_files(*files, given));
         read->foreign = std::make_shared<headrace::state::completed_checkpoint>(std::move(given));
         return {};
       },

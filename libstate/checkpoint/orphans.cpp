@@ -1,5 +1,6 @@
 #include "libstate/checkpoint/orphans.hpp"
 
+#include "libstate/checkpoint/checkpoint_files.hpp"
 #include "libstate/checkpoint/checkpoint_storage.hpp"
 
 #include <algorithm>
@@ -83,17 +84,8 @@ private:
   }
 
   void add_used(const completed_checkpoint& checkpoint) {
-    for (const auto& [id, one] : checkpoint.operators) {
-      for (const auto& [subtask, state] : one.subtasks) {
-        for (const auto* handles : {&state.keyed, &state.raw_keyed}) {
-          for (const auto& handle : *handles) {
-            used_.emplace(last_part(handle.segment.path));
-            for (const auto& file : handle.shared)
-              used_.emplace(last_part(file.segment.path));
-          }
-        }
-      }
-    }
+    for (const auto& [path, bytes] : files_of(checkpoint))
+      used_.emplace(last_part(path));
   }
 
   /// Notes a directory that has no manifest and in which nothing is new.

@@ -7,6 +7,8 @@
 #include "libstate/operator_state/element_reader.hpp"
 #include "libstate/operator_state/operator_state_backend.hpp"
 #include "libstate/raw_state/raw_state.hpp"
+#include "libstate/rocksdb/native_format.hpp"
+#include "libstate/rocksdb/table_files.hpp"
 #include "libstate/snapshot/snapshot_reader.hpp"
 #include "libactors/base/assert.hpp"
 
@@ -232,6 +234,8 @@ result<operator_summary> savepoint_reader::look(const operator_id& of, bool coun
         if (std::find(out.native_forms.begin(), out.native_forms.end(), handle.format) ==
             out.native_forms.end())
           out.native_forms.push_back(handle.format);
+        if (counts && handle.format == state::native_snapshot::format)
+          HEADRACE_CHECK(state::check_native(*files_, handle));
         continue;
       }
       HEADRACE_TRY(const auto reader, open_rows(*files_, handle));

@@ -154,15 +154,13 @@ status take_over(local_first_files& files, const shared_file& from, std::uint64_
   return download(files, from, checksum, directory);
 }
 
-status download(file_system& files, const shared_file& from, std::uint64_t checksum,
-                const std::string& directory) {
+status read_table(file_system& files, const shared_file& from, std::uint64_t checksum,
+                  const std::function<status(byte_view)>& take) {
   const auto corrupt = [&](const std::string& what) {
     return error(errc::corrupt_snapshot,
                  "corrupt snapshot of RocksDB: " + what + ", in " + from.segment.path);
   };
   HEADRACE_TRY(const auto stored, open_stored(files, from.segment.path));
-  const auto path = directory + "/" + from.name;
-  HEADRACE_TRY(const auto file, create_local(path));
   byte_string piece;
   std::uint64_t found = 0;
   for (std::uint64_t done = 0; done < from.segment.size_bytes;) {
@@ -177,11 +175,27 @@ status download(file_system& files, const shared_file& from, std::uint64_t check
     }
     found = checksum_of(piece, found);
     done += piece.size();
-    HEADRACE_CHECK(to_status(file->Append(piece), "write " + path));
+    HEADRACE_CHECK(take(piece));
   }
-  if (found != checksum)
-    return corrupt("checksum of a file does not fit");
+  return found == checksum ? status() : corrupt("checksum of a file does not fit");
+}
+
+status download(file_system& files, const shared_file& from, std::uint64_t checksum,
+                const std::string& directory) {
+  const auto path = directory + "/" + from.name;
+  HEADRACE_TRY(const auto file, create_local(path));
+  HEADRACE_CHECK(read_table(files, from, checksum, [&](byte_view piece) {
+    return to_status(file->Append(to_slice(piece)), "write " + path);
+  }));
   return to_status(file->Close(), "close " + path);
+}
+
+status check_native(file_system& files, const keyed_state_handle& handle) {
+  HEADRACE_TRY(const auto stored, read_native(files, handle));
+  for (std::size_t at = 0; at < handle.shared.size(); ++at)
+    HEADRACE_CHECK(read_table(files, handle.shared[at], stored.checksums[at],
+                              [](byte_view) { return status(); }));
+  return {};
 }
 
 result<uploaded_files::uploaded> uploaded_files::upload(checkpoint_id checkpoint,

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -24,6 +25,14 @@ void remove_local_directory(const std::string& path);
 result<byte_string> read_local(const std::string& path, std::uint64_t bytes);
 /// Creates or replaces a local file. @errors storage_failed, storage_full
 status write_local(const std::string& path, byte_view content);
+
+/// Gives a table file of a checkpoint in pieces, and verifies it; nothing of it counts until then.
+/// @errors corrupt_snapshot, storage_failed, those of `take`
+status read_table(file_system& files, const shared_file& from, std::uint64_t checksum,
+                  const std::function<status(byte_view)>& take);
+/// Reads all that a native snapshot consists of.
+/// @errors corrupt_snapshot, unsupported_snapshot_version, storage_failed; all name the path
+status check_native(file_system& files, const keyed_state_handle& handle);
 
 /// Copies a table file of a checkpoint into a local directory, and verifies it.
 /// @errors corrupt_snapshot, storage_failed, storage_full

@@ -33,6 +33,7 @@ public:
                    ("headrace-sched-" + std::to_string(seed) + "-" + std::to_string(::getpid()))),
         files(make_local_file_system()), node(actors::make_deterministic_node(seed, {})) {
     std::filesystem::remove_all(directory_);
+    tasks.state_directory = directory_ / "state";
     add_testing_source(connectors);
     resource_manager = spawn(std::make_unique<scheduler::resource_manager_endpoint>(
                                  scheduler::resource_manager_settings{}, nullptr),

@@ -7,6 +7,7 @@
 #include "schema/collect.capnp.h"
 #include "schema/error.capnp.h"
 
+#include <fstream>
 #include <utility>
 
 namespace headrace::testing {
@@ -220,7 +221,7 @@ void testing_task_executor::submit(const message<schema::SubmitTask>& order,
   const auto restored = headrace::state::read_subtask_state(deployment.getState());
   for (const auto& [id, part] : restored->operators) {
     for (const auto& channel : part.raw_operator)
-      task.splits.insert(channel.segment.path);
+      task.splits.insert(std::filesystem::path(channel.segment.path).filename());
   }
   tasks_.submitted.push_back(attempt);
   const bool is_source = task.is_source;
@@ -326,7 +327,9 @@ void testing_task_executor::acknowledge(const execution_attempt_id& attempt,
   headrace::state::task_state_snapshot snapshot;
   for (const auto& split : task.splits) {
     headrace::state::operator_state_handle part;
-    part.segment.path = split;
+    part.segment.path = tasks_.state_directory / split;
+    std::filesystem::create_directories(tasks_.state_directory);
+    std::ofstream(part.segment.path).close(); // there, and empty
     snapshot.operators[task.operators.front()].raw_operator.push_back(part);
   }
   message_builder<schema::AcknowledgeCheckpoint> news;

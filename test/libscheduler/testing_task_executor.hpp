@@ -9,6 +9,7 @@
 #include "schema/source.capnp.h"
 #include "schema/task.capnp.h"
 
+#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -34,6 +35,7 @@ struct imagined_tasks {
     bool is_canceling = false;
     std::uint64_t taken_bytes = 0; ///< of a sink's rows, by the client
   };
+  std::filesystem::path state_directory; ///< where the tasks' checkpoints have a file a split
   std::map<execution_attempt_id, task> running;
   std::vector<execution_attempt_id> submitted; ///< all there ever were
   std::set<checkpoint_id> completed;           ///< that were announced

@@ -351,6 +351,14 @@ TEST_CASE("a later job starts from the checkpoint of an earlier one; a missing o
   const auto outcome = cluster.client->wait(*third);
   CHECK(outcome->state == job_state::failed);
   CHECK(to_string(outcome->failure).find("-not-there") != std::string::npos);
+
+  std::filesystem::remove_all(cluster.tasks.state_directory);
+  auto moved = source_to_sink(2, 4, 10);
+  moved.job().checkpoints.restore_from = path;
+  const auto refused = cluster.client->wait(*cluster.client->submit(moved.job()));
+  CHECK(refused->state == job_state::failed);
+  CHECK(refused->restarts == 0);
+  CHECK(to_string(refused->failure).find("4 of the 4 files of " + path) != std::string::npos);
 }
 
 TEST_CASE("a checkpoint directory that cannot be made fails the job before it starts") {

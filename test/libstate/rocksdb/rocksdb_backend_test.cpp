@@ -5,6 +5,7 @@
 #include "test/support/seed.hpp"
 #include "libstate/checkpoint/checkpoint_storage.hpp"
 #include "libstate/rocksdb/rocksdb_status.hpp"
+#include "libstate/rocksdb/table_files.hpp"
 #include "libactors/base/random.hpp"
 
 #include <doctest/doctest.h>
@@ -287,7 +288,11 @@ TEST_CASE_FIXTURE(rocksdb_fixture, "a damaged or missing file is refused by name
     REQUIRE(!refused);
     CHECK(refused.error().code == errc::corrupt_snapshot);
     CHECK(refused.error().message.find(which) != std::string::npos);
+    const auto told = check_native(files, handle);
+    REQUIRE(!told);
+    CHECK(told.error().message == refused.error().message);
     files.put(which, good);
+    check_ok(check_native(files, handle));
   }
   for (const bool is_mounted : {false, true}) {
     check_ok(is_mounted ? files.create_directories("shared") : files.remove_tree("shared"));
@@ -295,6 +300,7 @@ TEST_CASE_FIXTURE(rocksdb_fixture, "a damaged or missing file is refused by name
     REQUIRE(!refused);
     CHECK(refused.error().code == (is_mounted ? errc::corrupt_snapshot : errc::storage_failed));
     CHECK(refused.error().message.find(path) != std::string::npos);
+    CHECK(!check_native(files, handle));
   }
 }
 
