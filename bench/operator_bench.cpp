@@ -4,21 +4,12 @@
 //
 //     operator_bench [NAME]        only those whose name begins so
 
-#include "libtask/operator/stream_operator.hpp"
-#include "libstate/operator_state/operator_state_backend.hpp"
-#include "libstate/registry/state_backends.hpp"
-#include "libgraph/api/async_function.hpp"
-#include "libgraph/data/batch_builder.hpp"
-#include "libgraph/data/key_group.hpp"
-#include "libactors/base/ids.hpp"
+#include "bench/operator_host.hpp"
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,197 +19,6 @@
 
 namespace headrace::task {
 namespace {
-
-using graph::logical_type;
-
-constexpr std::size_t batch_rows = 4096;
-constexpr std::int32_t groups = 128;
-
-std::string_view wanted_name;
-
-/// CPU time of this thread: what others do on the machine does not count.
-double cpu_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
-template <class T>
-void keep(const T& value) {
-  asm volatile("" : : "g"(&value) : "memory");
-}
-
-[[noreturn]] void fail(const error& cause) {
-  std::fprintf(stderr, "operator_bench: %s\n", to_string(cause).c_str());
-  std::exit(1);
-}
-
-/// One operator in one subtask, and what it emits.
-class host final : private operator_output, private operator_services {
-public:
-  host(graph::operator_spec spec, std::vector<logical_type> inputs, logical_type output,
-       graph::function_table functions = {})
-      : files_(make_local_file_system()),
-        backends_(std::move(*state::make_state_backend("hashmap"))) {
-    graph::operator_node node;
-    node.id = {1, 2};
-    node.name = "bench";
-    node.spec = std::move(spec);
-    node.input_types = std::move(inputs);
-    node.output_type = std::move(output);
-    auto code = std::make_shared<graph::job_code>();
-    code->functions = std::move(functions);
-    const operator_context context{"bench", 0,           1,     groups,   0,    false, clock_,
-                                   *files_, connectors_, *this, metrics_, code, {},    {}};
-    auto made = make_operator_factories().make(node, context);
-    if (!made)
-      task::fail(made.error());
-    operator_ = std::move(*made);
-    operator_states states;
-    states.plain = &plain_;
-    if (const auto schema = operator_->key_schema()) {
-      state::keyed_backend_setup setup{.key = *schema,
-                                       .max_parallelism = groups,
-                                       .groups = graph::key_groups_of(0, groups, 1),
-                                       .time = &clock_,
-                                       .files = files_.get(),
-                                       .budget = nullptr,
-                                       .local_directory = {},
-                                       .name = "bench"};
-      keyed_ = std::move(*backends_->make(std::move(setup)));
-      states.keyed = keyed_.get();
-    }
-    check(operator_->open(states));
-  }
-  ~host() { operator_->close(); }
-
-  void add(const graph::record_batch& rows, std::int32_t input = 0) {
-    check(operator_->add(input, rows));
-    drain();
-  }
-  void advance(std::int64_t time_ms) {
-    check(operator_->advance({time_ms}));
-    drain();
-  }
-  std::size_t rows_out() const { return rows_out_; }
-
-private:
-  static void check(const status& outcome) {
-    if (!outcome)
-      task::fail(outcome.error());
-  }
-  void drain() {
-    while (true) {
-      const auto left = operator_->drain(*this, {});
-      if (!left)
-        task::fail(left.error());
-      if (*left == drain_result::done)
-        return;
-    }
-  }
-  void emit(graph::record_batch rows) override {
-    rows_out_ += rows.size();
-    keep(rows);
-  }
-  void emit_side(std::int32_t, graph::record_batch rows) override { keep(rows); }
-  void emit(graph::watermark) override {}
-  void emit(graph::watermark_status) override {}
-  void run_blocking(std::function<void()> step, std::function<void()> then) override {
-    step();
-    then();
-  }
-  void after(std::chrono::milliseconds, std::function<void()>) override {}
-  std::function<void()> waker() override {
-    return [] {};
-  }
-  void send_to_coordinator(operator_id, byte_string) override {}
-  void fail(error cause) override { task::fail(cause); }
-
-  system_clock clock_;
-  std::unique_ptr<file_system> files_;
-  graph::connector_registry connectors_;
-  task_metrics metrics_;
-  std::unique_ptr<state::state_backend> backends_;
-  std::unique_ptr<state::keyed_backend> keyed_;
-  state::operator_state_backend plain_;
-  std::unique_ptr<stream_operator> operator_;
-  std::size_t rows_out_ = 0;
-};
-
-logical_type big() { return logical_type::bigint().not_null(); }
-logical_type text() { return logical_type::string().not_null(); }
-logical_type row_of(std::vector<logical_type> types) {
-  std::vector<logical_type::field> fields;
-  for (auto& type : types)
-    fields.push_back({"f" + std::to_string(fields.size()), std::move(type), {}});
-  return logical_type::row(std::move(fields));
-}
-
-/// What the rows are made of: row `i` has a key below `keys` that is drawn from `i`.
-struct keys_of {
-  std::size_t keys = 0;
-  bool are_texts = false;
-  std::uint64_t draw(std::uint64_t i) const { return mix64(i) % keys; }
-};
-std::string text_of(std::uint64_t key) { return "customer-" + std::to_string(100'000'000 + key); }
-
-/// Key and value, and as time a millisecond for each `rows_a_ms` rows.
-graph::record_batch make_rows(const keys_of& of, std::uint64_t first, bool draws = true,
-                              std::uint64_t rows_a_ms = 0) {
-  static const auto numbers = std::make_shared<const logical_type>(row_of({big(), big()}));
-  static const auto texts = std::make_shared<const logical_type>(row_of({text(), big()}));
-  graph::batch_builder out(of.are_texts ? texts : numbers);
-  for (auto i = first; i < first + batch_rows; ++i) {
-    const auto key = draws ? of.draw(i) : i % of.keys;
-    if (of.are_texts)
-      out.column(0).append_string(text_of(key));
-    else
-      out.column(0).append(static_cast<std::int64_t>(key));
-    out.column(1).append(static_cast<std::int64_t>(mix64(i + 7) % 1000));
-    if (rows_a_ms > 0)
-      out.end_row(static_cast<std::int64_t>(i / rows_a_ms));
-    else
-      out.end_row();
-  }
-  return out.finish();
-}
-std::vector<graph::record_batch> make_batches(const keys_of& of, std::size_t count,
-                                              std::uint64_t rows_a_ms = 0) {
-  std::vector<graph::record_batch> out;
-  for (std::size_t i = 0; i < count; ++i)
-    out.push_back(make_rows(of, i * batch_rows, true, rows_a_ms));
-  return out;
-}
-
-/// Columns of numbers that a loop writes: a batch of them, over and over.
-struct result_columns {
-  explicit result_columns(std::size_t columns)
-      : values(columns, std::vector<std::int64_t>(2 * batch_rows)) {}
-  std::vector<std::vector<std::int64_t>> values;
-};
-
-/// Best of three rounds over all batches.
-template <class Body>
-double best_ns(const std::vector<graph::record_batch>& batches, Body body) {
-  double best = 1e300;
-  for (int round = 0; round < 3; ++round) {
-    const auto start = cpu_ns();
-    for (const auto& each : batches)
-      body(each);
-    best = std::min(best, cpu_ns() - start);
-  }
-  return best / static_cast<double>(batches.size() * batch_rows);
-}
-
-void print(const std::string& name, double operator_ns, double loop_ns) {
-  std::printf(
-      "{\"bench\":\"operator\",\"name\":\"%s\",\"ns_per_row\":%.1f,\"loop_ns_per_row\":%.1f,"
-      "\"times\":%.2f}\n",
-      name.c_str(), operator_ns, loop_ns, operator_ns / loop_ns);
-  std::fflush(stdout);
-}
-
-bool is_wanted(const std::string& name) { return name.starts_with(wanted_name); }
 
 struct text_hash {
   using is_transparent = void;
@@ -514,38 +314,6 @@ void measure_first(std::size_t keys) {
   print(name, operator_ns, loop_ns);
 }
 
-/// Knows all answers.
-class knowing final : public api::async_function<std::pair<std::int64_t, std::int64_t>,
-                                                 std::pair<std::int64_t, std::int64_t>> {
-public:
-  void async_invoke(const input_type& in, api::result_future<output_type> result) override {
-    result.complete({in});
-  }
-};
-
-/// An async function whose calls end at once.
-void measure_async(bool is_ordered, std::int64_t capacity) {
-  const auto name = std::string("async ") + (is_ordered ? "ordered" : "unordered") + ", capacity " +
-                    std::to_string(capacity);
-  if (!is_wanted(name))
-    return;
-  const auto batches = make_batches({1000}, 256);
-  const auto type = row_of({big(), big()});
-  const auto make = [] {
-    return graph::any_function(std::unique_ptr<graph::async_function>(
-        new api::async_adaptor<knowing>(knowing(), std::nullopt)));
-  };
-  host made(graph::async_wait_spec{{0}, is_ordered, 60'000, capacity, {}}, {type}, type, {make});
-  const auto operator_ns = best_ns(batches, [&](const auto& rows) { made.add(rows); });
-  result_columns out(2);
-  const auto loop_ns = best_ns(batches, [&](const graph::record_batch& rows) {
-    for (std::size_t column = 0; column < 2; ++column)
-      std::copy_n(rows.at(column).values<std::int64_t>(), rows.size(), out.values[column].begin());
-    keep(out);
-  });
-  print(name, operator_ns, loop_ns);
-}
-
 } // namespace
 } // namespace headrace::task
 
@@ -564,8 +332,5 @@ int main(int count, char** arguments) {
   for (const std::size_t keys : {1'000U, 100'000U})
     measure_top(keys);
   measure_first(100'000);
-  for (const std::int64_t capacity : {100, 1000})
-    for (const bool is_ordered : {false, true})
-      measure_async(is_ordered, capacity);
   return 0;
 }
