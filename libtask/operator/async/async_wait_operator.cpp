@@ -138,12 +138,13 @@ status async_wait_operator::end(graph::ended_async_call& one) {
     function_->drop(one.results);
     return {};
   }
-  const auto calls = " of " + std::to_string(calls_.call_count(*at)) + " calls";
+  const auto calls = [&] { return " of " + std::to_string(calls_.call_count(*at)) + " calls"; };
   if (one.outcome == graph::async_outcome::timed_out)
-    return error(errc::user_function_failed, "no result of a row within its timeout: " +
-                                                 std::to_string(spec_.timeout_ms) + " ms" + calls);
+    return error(errc::user_function_failed,
+                 "no result of a row within its timeout: " + std::to_string(spec_.timeout_ms) +
+                     " ms" + calls());
   if (one.outcome == graph::async_outcome::failed)
-    return error(errc::user_function_failed, "a row has failed" + calls + ": " + one.failure);
+    return error(errc::user_function_failed, "a row has failed" + calls() + ": " + one.failure);
   held_[*at].results = one.results;
   calls_.finish(*at);
   queue_.finish(*at);
