@@ -66,28 +66,35 @@ std::uint32_t heap_map::find(const key_ref& key, byte_view entry_key) {
 
 void heap_map::put(const key_ref& key, byte_view entry_key, byte_view value,
                    std::int64_t stamp_ms) {
+  const auto entry = find(key, entry_key);
+  set(entry == none ? add(key, entry_key) : entry, value, stamp_ms);
+}
+
+std::uint32_t heap_map::add(const key_ref& key, byte_view entry_key) {
   const auto floor = pool_->floor();
-  auto entry = find(key, entry_key);
-  if (entry == none) {
-    entry = entries_.add({hash_of_bytes(composed_), 0, composed_, false}, floor);
-    auto owner = heads_.find(key);
-    if (owner == none) {
-      owner = heads_.add(key, floor);
-      const head empty{none, 0};
-      std::memcpy(heads_.row(owner) + head_layout_.fixed_at, &empty, sizeof(empty));
-    }
-    head links_in{};
-    auto* head_row = heads_.writable(owner, floor) + head_layout_.fixed_at;
-    std::memcpy(&links_in, head_row, sizeof(links_in));
-    if (links_in.first != none) {
-      auto* second = entries_.writable(links_in.first, floor);
-      set_links(second, {entry, links_of(second).next});
-    }
-    set_links(entries_.writable(entry, floor), {none, links_in.first});
-    links_in.first = entry;
-    std::memcpy(head_row, &links_in, sizeof(links_in));
+  compose(key, entry_key);
+  const auto entry = entries_.add({hash_of_bytes(composed_), 0, composed_, false}, floor);
+  auto owner = heads_.find(key);
+  if (owner == none) {
+    owner = heads_.add(key, floor);
+    const head empty{none, 0};
+    std::memcpy(heads_.row(owner) + head_layout_.fixed_at, &empty, sizeof(empty));
   }
-  auto* row = entries_.writable(entry, floor);
+  head links_in{};
+  auto* head_row = heads_.writable(owner, floor) + head_layout_.fixed_at;
+  std::memcpy(&links_in, head_row, sizeof(links_in));
+  if (links_in.first != none) {
+    auto* second = entries_.writable(links_in.first, floor);
+    set_links(second, {entry, links_of(second).next});
+  }
+  set_links(entries_.writable(entry, floor), {none, links_in.first});
+  links_in.first = entry;
+  std::memcpy(head_row, &links_in, sizeof(links_in));
+  return entry;
+}
+
+void heap_map::set(std::uint32_t entry, byte_view value, std::int64_t stamp_ms) {
+  auto* row = entries_.writable(entry, pool_->floor());
   entries_.blobs().replace(layout_.value(row), value);
   if (description_.ttl_ms > 0)
     std::memcpy(row + layout_.fixed_at + link_bytes, &stamp_ms, sizeof(stamp_ms));
@@ -95,6 +102,7 @@ void heap_map::put(const key_ref& key, byte_view entry_key, byte_view value,
 
 void heap_map::erase(const key_ref& key, std::uint32_t entry) {
   const auto floor = pool_->floor();
+  ++erasures_;
   const auto gone = links_of(entries_.row(entry));
   if (gone.next != none) {
     auto* row = entries_.writable(gone.next, floor);
@@ -121,6 +129,7 @@ void heap_map::clear(const key_ref& key) {
   if (owner == none)
     return;
   const auto floor = pool_->floor();
+  ++erasures_;
   for (auto entry = first(key); entry != none;) {
     const auto after = next(entry);
     entries_.erase(entry, floor);

@@ -29,7 +29,12 @@ public:
   std::uint32_t find(const key_ref& key, byte_view entry_key);
   /// Makes or replaces an entry.
   void put(const key_ref& key, byte_view entry_key, byte_view value, std::int64_t stamp_ms);
+  /// Makes an entry that is not there; its value is to be set.
+  std::uint32_t add(const key_ref& key, byte_view entry_key);
+  void set(std::uint32_t entry, byte_view value, std::int64_t stamp_ms);
   void erase(const key_ref& key, std::uint32_t entry);
+  /// How often entries were erased: while it stays, an entry that was found is there.
+  std::uint64_t erasures() const { return erasures_; }
   void clear(const key_ref& key);
   /// The first entry of a key and the one after an entry; in no order.
   std::uint32_t first(const key_ref& key) const;
@@ -91,6 +96,7 @@ private:
   heap_directory heads_;
   heap_directory entries_;
   byte_string composed_;
+  std::uint64_t erasures_ = 0;
 };
 
 } // namespace headrace::state

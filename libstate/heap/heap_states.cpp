@@ -148,8 +148,23 @@ bool heap_map_access::is_expired(std::uint32_t entry) const {
   return state::is_expired(map_->stamp_ms(entry), map_->description().ttl_ms, now_ms());
 }
 
+std::uint32_t heap_map_access::find(byte_view key) {
+  if (found_ != heap_map::none && found_version_ == current_->version &&
+      found_erasures_ == map_->erasures() && found_key_ == key)
+    return found_;
+  return remember(key, map_->find(current_->get(), key));
+}
+
+std::uint32_t heap_map_access::remember(byte_view key, std::uint32_t entry) {
+  found_ = entry;
+  found_version_ = current_->version;
+  found_erasures_ = map_->erasures();
+  found_key_.assign(key);
+  return entry;
+}
+
 std::optional<byte_view> heap_map_access::get(byte_view key) {
-  const auto entry = map_->find(current_->get(), key);
+  const auto entry = find(key);
   if (entry == heap_map::none)
     return std::nullopt;
   if (map_->description().ttl_ms > 0 && is_expired(entry)) {
@@ -160,11 +175,14 @@ std::optional<byte_view> heap_map_access::get(byte_view key) {
 }
 
 void heap_map_access::put(byte_view key, byte_view value) {
-  map_->put(current_->get(), key, value, now_ms());
+  auto entry = find(key);
+  if (entry == heap_map::none)
+    entry = remember(key, map_->add(current_->get(), key));
+  map_->set(entry, value, now_ms());
 }
 
 void heap_map_access::remove(byte_view key) {
-  const auto entry = map_->find(current_->get(), key);
+  const auto entry = find(key);
   if (entry != heap_map::none)
     map_->erase(current_->get(), entry);
 }

@@ -41,7 +41,8 @@ public:
   std::uint32_t make();
   void erase();
   void touch(std::uint32_t row);
-  std::int64_t now_ms() const { return time_ == nullptr ? 0 : time_->wall_ms(); }
+  /// 0 without TTL: who reads and writes a row need not read the clock.
+  std::int64_t now_ms() const { return ttl_ms() == 0 || time_ == nullptr ? 0 : time_->wall_ms(); }
   std::int64_t ttl_ms() const { return table_->description().ttl_ms; }
   heap_directory& directory() const { return *directory_; }
   blob& value(std::uint32_t row, bool to_write);
@@ -100,10 +101,19 @@ public:
 
 private:
   bool is_expired(std::uint32_t entry) const;
-  std::int64_t now_ms() const { return time_ == nullptr ? 0 : time_->wall_ms(); }
+  std::int64_t now_ms() const {
+    return map_->description().ttl_ms == 0 || time_ == nullptr ? 0 : time_->wall_ms();
+  }
+  /// The entry, or heap_map::none: what was found last is most often asked for again.
+  std::uint32_t find(byte_view key);
+  std::uint32_t remember(byte_view key, std::uint32_t entry);
   heap_map* map_;
   const current_key* current_;
   const clock* time_;
+  std::uint32_t found_ = heap_map::none; ///< of the key with `found_version_`, at `found_key_`
+  std::uint64_t found_version_ = 0;
+  std::uint64_t found_erasures_ = 0; ///< of the map, then
+  byte_string found_key_;
 };
 
 } // namespace headrace::state

@@ -146,17 +146,26 @@ struct operator_state_backend::entry {
 };
 
 const byte_string* broadcast_state::get(byte_view key) const {
-  const auto found = entries_.find(key);
-  return found == entries_.end() ? nullptr : &found->second;
+  const auto found = by_hash_.find(key);
+  return found == by_hash_.end() ? nullptr : &found->second->second;
 }
 
 void broadcast_state::put(byte_view key, byte_view value) {
-  entries_.insert_or_assign(byte_string(key), byte_string(value));
+  if (const auto found = by_hash_.find(key); found != by_hash_.end()) {
+    found->second->second.assign(value);
+    return;
+  }
+  const auto added = entries_.emplace(key, value).first;
+  by_hash_.emplace(added->first, added);
 }
 
 void broadcast_state::remove(byte_view key) {
-  if (const auto found = entries_.find(key); found != entries_.end())
-    entries_.erase(found);
+  const auto found = by_hash_.find(key);
+  if (found == by_hash_.end())
+    return;
+  const auto entry = found->second;
+  by_hash_.erase(found);
+  entries_.erase(entry);
 }
 
 operator_state_backend::operator_state_backend() = default;

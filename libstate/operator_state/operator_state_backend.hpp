@@ -10,6 +10,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace headrace::state {
@@ -26,17 +27,27 @@ private:
   std::vector<byte_string> elements_;
 };
 
-/// A map that each subtask holds alike, fed by a broadcast stream. Ordered by encoded key.
+/// A map that each subtask holds alike, fed by a broadcast stream. Ordered by encoded key, and
+/// found by its hash: each row of a stream may ask for a key.
 class broadcast_state {
 public:
+  broadcast_state() = default;
+  broadcast_state(const broadcast_state&) = delete;
+  broadcast_state& operator=(const broadcast_state&) = delete;
+
   const byte_string* get(byte_view key) const;
   void put(byte_view key, byte_view value);
   void remove(byte_view key);
-  void clear() { entries_.clear(); }
-  const std::map<byte_string, byte_string, std::less<>>& entries() const { return entries_; }
+  void clear() {
+    by_hash_.clear();
+    entries_.clear();
+  }
+  const std::map<byte_string, byte_string>& entries() const { return entries_; }
 
 private:
-  std::map<byte_string, byte_string, std::less<>> entries_;
+  using ordered = std::map<byte_string, byte_string>;
+  ordered entries_;
+  std::unordered_map<byte_view, ordered::iterator> by_hash_; ///< views of the keys there
 };
 
 /// The asynchronous part of an operator state snapshot; as `snapshot_job`.

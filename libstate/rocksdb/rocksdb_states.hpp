@@ -48,7 +48,8 @@ struct state_place {
   current_row* current;
   const clock* time;
 
-  std::int64_t now_ms() const { return time == nullptr ? 0 : time->wall_ms(); }
+  /// 0 without TTL: who reads and writes a row need not read the clock.
+  std::int64_t now_ms() const { return ttl_ms == 0 || time == nullptr ? 0 : time->wall_ms(); }
   bool has_stamps() const { return ttl_ms > 0; }
   /// Whether a value's stamp has expired.
   bool is_expired(const rocksdb::Slice& value) const;

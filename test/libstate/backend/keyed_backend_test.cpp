@@ -157,6 +157,34 @@ STATE_TEST_CASE(state_fixture, "a map is ordered by encoded key, and empty once 
   CHECK(map.get("a") == "other");
 }
 
+STATE_TEST_CASE(state_fixture, "handles of one map see what others have put and removed") {
+  const auto backend = make(number_type());
+  auto& one = backend->map(described("m", graph::state_kind::map));
+  auto& other = backend->map(described("m", graph::state_kind::map));
+  key_batch keys(backend->key(), max_parallelism);
+  keys.assign(numbers({1, 2}), column_0);
+
+  backend->set_current_key(keys, 0);
+  one.put("a", "1");
+  CHECK(one.get("a") == "1");
+  other.put("a", "2");
+  CHECK(one.get("a") == "2");
+  other.remove("a");
+  CHECK(!one.get("a"));
+  other.put("b", "3"); // may lie where `a` was
+  CHECK(!one.get("a"));
+  one.put("a", "4");
+  CHECK(other.get("a") == "4");
+  CHECK(one.get("b") == "3");
+  other.clear();
+  CHECK(!one.get("b"));
+  backend->set_current_key(keys, 1);
+  one.put("b", "5");
+  CHECK(one.get("b") == "5");
+  backend->set_current_key(keys, 0);
+  CHECK(!one.get("b"));
+}
+
 STATE_TEST_CASE(state_fixture, "user states agree with maps and come back from a snapshot") {
   const auto random = make_seeded_random(seed());
   const auto key_type = nullable_key_type();
