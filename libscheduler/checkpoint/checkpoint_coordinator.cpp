@@ -84,9 +84,9 @@ void checkpoint_coordinator::expire_waiting(std::int64_t now_ms) {
 }
 
 void checkpoint_coordinator::answer(const savepoint_request& what, checkpoint_id checkpoint,
-                                    error failure) {
-  actions_.emplace_back(
-      answer_savepoint{what.number, checkpoint, what.order, std::move(failure), {}});
+                                    error failure, bool may_be_repeated) {
+  actions_.emplace_back(answer_savepoint{
+      what.number, checkpoint, what.order, std::move(failure), {}, may_be_repeated});
 }
 
 std::optional<std::int64_t> checkpoint_coordinator::next_deadline_ms() const {
@@ -341,19 +341,21 @@ void checkpoint_coordinator::on_declined(checkpoint_id checkpoint,
         is_failure, now_ms);
 }
 
-void checkpoint_coordinator::on_task_ended(const execution_attempt_id& attempt,
+void checkpoint_coordinator::on_task_ended(const execution_attempt_id& attempt, bool has_finished,
                                            std::int64_t now_ms) {
   const auto needs_it = [&](const pending& one) {
     return one.at != stage::storing && one.missing_tasks.contains(attempt);
   };
   // One after the other: what is begun meanwhile is planned without that task.
   for (auto found = std::find_if(pending_.begin(), pending_.end(), needs_it);
-       found != pending_.end(); found = std::find_if(pending_.begin(), pending_.end(), needs_it))
+       found != pending_.end(); found = std::find_if(pending_.begin(), pending_.end(), needs_it)) {
+    found->may_be_repeated = has_finished && !has_drained(*found);
     abort(
         found->id,
         {errc::checkpoint_declined,
          named(found->id) + " aborted: a task ended before it acknowledged: " + to_string(attempt)},
         false, now_ms);
+  }
   if (finishing_.erase(attempt) > 0 && finishing_.empty() && is_wanted_now()) {
     wanted_ms_ = now_ms;
     poll(now_ms);
@@ -386,7 +388,7 @@ void checkpoint_coordinator::on_stored(checkpoint_id checkpoint, const status& o
   }
   if (one->savepoint)
     actions_.emplace_back(answer_savepoint{
-        one->savepoint->number, checkpoint, order_of(*one), {}, one->plan.acknowledge});
+        one->savepoint->number, checkpoint, order_of(*one), {}, one->plan.acknowledge, false});
   if (one->is_requested)
     actions_.emplace_back(answer_request{checkpoint, {}});
   if (is_ending_)
@@ -414,7 +416,7 @@ void checkpoint_coordinator::abort_one(pending& one, const error& reason, std::i
   if (one.is_requested)
     actions_.emplace_back(answer_request{one.id, reason});
   if (one.savepoint)
-    answer(*one.savepoint, one.id, reason);
+    answer(*one.savepoint, one.id, reason, one.may_be_repeated);
 }
 
 void checkpoint_coordinator::abort(checkpoint_id checkpoint, error reason, bool is_failure,
@@ -424,9 +426,7 @@ void checkpoint_coordinator::abort(checkpoint_id checkpoint, error reason, bool 
   auto& one = *found;
   // Who requested it is told instead.
   is_failure = is_failure && !one.is_requested && !one.savepoint;
-  const bool has_ended_sources = one.savepoint &&
-                                 one.savepoint->order->stop == graph::savepoint_stop::drain &&
-                                 one.at >= stage::tasks && !is_stopped_;
+  const bool has_ended_sources = has_drained(one) && !is_stopped_;
   abort_one(one, reason, now_ms);
   if (has_ended_sources)
     actions_.emplace_back(

@@ -82,6 +82,9 @@ struct answer_savepoint {
   std::shared_ptr<const graph::savepoint_order> order;
   error failure;                   ///< code none: it is lasting
   std::vector<planned_task> tasks; ///< that took part
+  /// It failed only as a task has finished meanwhile: with another directory, as late parts of
+  /// this one may still be written, it may be asked for again.
+  bool may_be_repeated = false;
 };
 /// More checkpoints failed in a row than are tolerated; or a savepoint failed for which the sources
 /// had ended already.
@@ -152,8 +155,8 @@ public:
                        const snapshot_figures& figures = {});
   void on_declined(checkpoint_id checkpoint, const execution_attempt_id& attempt,
                    const error& reason, std::int64_t now_ms);
-  /// A task finished, failed or was canceled.
-  void on_task_ended(const execution_attempt_id& attempt, std::int64_t now_ms);
+  /// A task finished (`has_finished`), failed or was canceled.
+  void on_task_ended(const execution_attempt_id& attempt, bool has_finished, std::int64_t now_ms);
   void on_stored(checkpoint_id checkpoint, const status& outcome, std::int64_t now_ms);
 
   /// Ends the pending one, begins no more.
@@ -172,7 +175,8 @@ private:
     stage at = stage::planning;
     bool is_requested = false;
     std::optional<savepoint_request> savepoint;
-    std::int64_t started_ms = 0; // of the coordinator's clock
+    bool may_be_repeated = false; ///< the savepoint, see answer_savepoint
+    std::int64_t started_ms = 0;  // of the coordinator's clock
     std::int64_t deadline_ms = 0;
     checkpoint_plan plan;
     std::set<operator_id> missing_coordinators;
@@ -199,6 +203,11 @@ private:
   static std::shared_ptr<const graph::savepoint_order> order_of(const pending& one) {
     return one.savepoint ? one.savepoint->order : nullptr;
   }
+  /// Whether event time has ended for a savepoint, and its sources with it.
+  static bool has_drained(const pending& one) {
+    return one.savepoint && one.savepoint->order->stop == graph::savepoint_stop::drain &&
+           one.at >= stage::tasks;
+  }
   static bool is_stop(const pending& one) {
     return one.savepoint && one.savepoint->order->stop != graph::savepoint_stop::none;
   }
@@ -206,7 +215,8 @@ private:
   std::int64_t due_ms() const;
   void expire_waiting(std::int64_t now_ms);
   void refuse_waiting(const error& reason);
-  void answer(const savepoint_request& what, checkpoint_id checkpoint, error failure);
+  void answer(const savepoint_request& what, checkpoint_id checkpoint, error failure,
+              bool may_be_repeated = false);
   void begin(std::int64_t now_ms);
   void call_hooks(pending& one, std::int64_t now_ms);
   void trigger(pending& one, std::int64_t now_ms);

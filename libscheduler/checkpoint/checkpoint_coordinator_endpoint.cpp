@@ -97,8 +97,9 @@ void checkpoint_coordinator_endpoint::on_mail(actors::mail_ptr content) {
   });
   open_mail<restore_requested>(received, [this](const restore_requested& what) { restore(what); });
   open_mail<plan_made>(received, [&](const plan_made& what) { core_->on_plan(*what.plan, now); });
-  open_mail<task_ended>(received,
-                        [&](const task_ended& what) { core_->on_task_ended(what.attempt, now); });
+  open_mail<task_ended>(received, [&](const task_ended& what) {
+    core_->on_task_ended(what.attempt, what.has_finished, now);
+  });
   open_mail<checkpoint_acknowledged>(received,
                                      [this](const checkpoint_acknowledged& what) { hear(what); });
   open_mail<checkpoint_declined>(received, [this](const checkpoint_declined& what) { hear(what); });
@@ -283,8 +284,8 @@ void checkpoint_coordinator_endpoint::carry_out(const answer_savepoint& what) {
   if (what.failure.code == errc::none)
     log().info("savepoint completed", {{"checkpoint", std::to_string(what.checkpoint)},
                                        {"directory", what.order->directory}});
-  post(job_master_,
-       savepoint_ended{what.number, what.checkpoint, *what.order, what.failure, what.tasks});
+  post(job_master_, savepoint_ended{what.number, what.checkpoint, *what.order, what.failure,
+                                    what.tasks, what.may_be_repeated});
 }
 
 void checkpoint_coordinator_endpoint::carry_out(const give_up& what) {

@@ -40,6 +40,7 @@ struct plan_made {
 struct task_ended {
   static constexpr auto kind = job_mail_kind::task_ended;
   execution_attempt_id attempt;
+  bool has_finished = false; ///< else it failed, or was canceled
 };
 struct checkpoint_acknowledged {
   static constexpr auto kind = job_mail_kind::checkpoint_acknowledged;
@@ -120,6 +121,7 @@ struct savepoint_ended {
   graph::savepoint_order order;
   error failure;                   ///< code none: it is lasting
   std::vector<planned_task> tasks; ///< that took part
+  bool may_be_repeated = false;    ///< it failed only as a task has finished meanwhile
 };
 /// The job is to restart.
 struct too_many_checkpoint_failures {

@@ -429,7 +429,7 @@ void job_master_endpoint::carry_out(const task_changed& what) {
   if (!is_terminal(what.state))
     return;
   submitted_.erase(what.attempt);
-  post(checkpoints_, task_ended{what.attempt});
+  post(checkpoints_, task_ended{what.attempt, what.state == task_state::finished});
 }
 
 void job_master_endpoint::carry_out(const job_changed& what) {

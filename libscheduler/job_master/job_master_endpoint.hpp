@@ -60,6 +60,8 @@ private:
     graph::savepoint_stop stop = graph::savepoint_stop::none;
     checkpoint_id checkpoint = 0; // once it is lasting
     std::string path;
+    std::string root; // below which it gets a directory
+    int repeats = 0;
   };
 
   void on_start() override;
@@ -94,6 +96,7 @@ private:
   void take_savepoint(const message<schema::TakeSavepoint>& request,
                       actors::reply_to<schema::SavepointReply> back);
   void hear_savepoint(const savepoint_ended& what);
+  std::string new_savepoint(const std::string& root);
   /// Of a finished job: the savepoint that it was stopped with; empty: it ended by itself.
   std::string ending_savepoint() const;
   void fail_ending(bool restarts_whole_job);

@@ -9,6 +9,9 @@ namespace {
 
 constexpr int own_digits = 12; // of a savepoint's name: nobody else has these
 constexpr int job_digits = 6;
+/// How often a savepoint is taken again that failed as a task had finished: a job whose tasks
+/// finish one after the other has as many such moments.
+constexpr int repeats_most = 100;
 
 error behind_savepoint(const std::string& path, const error& cause) {
   return {cause.code, "savepoint is complete, but the job did not end with it: " + path, cause};
@@ -45,15 +48,19 @@ void job_master_endpoint::take_savepoint(const message<schema::TakeSavepoint>& r
     root = services_->checkpoint_directory;
   while (root.size() > 1 && root.ends_with('/'))
     root.pop_back();
-  const auto own = to_string(environment().random.next_id<job_id>());
   savepoint_wanted wanted;
   wanted.number = ++savepoint_number_;
-  wanted.order.directory = root + "/savepoint-" + to_string(job_->id).substr(0, job_digits) + "-" +
-                           own.substr(0, own_digits);
+  wanted.order.directory = new_savepoint(root);
   wanted.order.is_native = view->getNative();
   wanted.order.stop = static_cast<graph::savepoint_stop>(view->getStop());
-  savepoints_[wanted.number] = {std::move(back), wanted.order.stop, 0, {}};
+  savepoints_[wanted.number] = {std::move(back), wanted.order.stop, 0, {}, std::move(root), 0};
   post(checkpoints_, std::move(wanted));
+}
+
+std::string job_master_endpoint::new_savepoint(const std::string& root) {
+  const auto own = to_string(environment().random.next_id<job_id>());
+  return root + "/savepoint-" + to_string(job_->id).substr(0, job_digits) + "-" +
+         own.substr(0, own_digits);
 }
 
 void job_master_endpoint::hear_savepoint(const savepoint_ended& what) {
@@ -64,6 +71,17 @@ void job_master_endpoint::hear_savepoint(const savepoint_ended& what) {
   if (what.failure.code != errc::none && scheduler_->graph().state() == job_state::suspended) {
     waiting.back.fail(suspended(what.failure));
     savepoints_.erase(found);
+    return;
+  }
+  if (what.may_be_repeated && scheduler_->graph().state() == job_state::running &&
+      waiting.repeats < repeats_most) {
+    ++waiting.repeats;
+    savepoint_wanted again{what.number, what.order};
+    again.order.directory = new_savepoint(waiting.root);
+    log().info(
+        "savepoint is taken again: a task has finished meanwhile",
+        {{"checkpoint", std::to_string(what.checkpoint)}, {"directory", again.order.directory}});
+    post(checkpoints_, std::move(again));
     return;
   }
   if (what.failure.code != errc::none) {

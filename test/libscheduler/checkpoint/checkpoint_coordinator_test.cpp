@@ -297,6 +297,31 @@ TEST_CASE("a savepoint that fails after its sources have ended makes the job sta
   CHECK(early.take<give_up>().empty());
 }
 
+TEST_CASE("a savepoint may be repeated when it failed as a task has finished meanwhile") {
+  struct expected {
+    graph::savepoint_stop stop;
+    bool has_finished; ///< else the task failed
+    bool is_repeated;
+  };
+  for (const auto& each : {expected{graph::savepoint_stop::none, true, true},
+                           expected{graph::savepoint_stop::suspend, true, true},
+                           expected{graph::savepoint_stop::drain, true, false},
+                           expected{graph::savepoint_stop::none, false, false},
+                           expected{graph::savepoint_stop::suspend, false, false}}) {
+    CAPTURE(static_cast<int>(each.stop));
+    CAPTURE(each.has_finished);
+    fixture f;
+    f.ask(1, each.stop, 100);
+    f.trigger(100);
+
+    f.coordinator->on_task_ended(f.second, each.has_finished, 200);
+
+    const auto answer = f.take<answer_savepoint>().at(0);
+    CHECK(answer.failure.has(errc::checkpoint_declined));
+    CHECK(answer.may_be_repeated == each.is_repeated);
+  }
+}
+
 TEST_CASE("all acknowledgements make a checkpoint of all states") {
   fixture f;
   f.trigger(1000);
@@ -371,7 +396,7 @@ TEST_CASE("a task that ends before it acknowledged aborts, without counting as a
   fixture f;
   f.trigger(1000);
 
-  f.coordinator->on_task_ended(f.second, 1100);
+  f.coordinator->on_task_ended(f.second, false, 1100);
 
   CHECK(f.take<announce_aborted>().size() == 1);
   CHECK(f.take<give_up>().empty());
@@ -382,7 +407,7 @@ TEST_CASE("a task that ends after it acknowledged changes nothing") {
   f.trigger(1000);
   f.coordinator->on_acknowledged(f.id, f.first, {}, 1000);
 
-  f.coordinator->on_task_ended(f.first, 1100);
+  f.coordinator->on_task_ended(f.first, false, 1100);
 
   CHECK(f.take<announce_aborted>().empty());
 }
@@ -393,7 +418,7 @@ TEST_CASE("when tasks start again, what they acknowledged before makes no checkp
   fixture f;
   f.trigger(1000);
   f.coordinator->on_acknowledged(f.id, f.first, {}, 1000);
-  f.coordinator->on_task_ended(f.first, 1100);
+  f.coordinator->on_task_ended(f.first, false, 1100);
 
   f.coordinator->on_restart(1200);
   f.coordinator->on_acknowledged(f.id, f.second, {}, 1300);
@@ -435,7 +460,7 @@ TEST_CASE("a savepoint waits for the tasks that finish with the checkpoint befor
   SUBCASE("until they have ended") {
     f.coordinator->on_plan(with_ending, 1100);
     CHECK(f.take<prepare_storage>().empty());
-    f.coordinator->on_task_ended(f.second, 1110);
+    f.coordinator->on_task_ended(f.second, false, 1110);
     REQUIRE(f.take<plan_tasks>().size() == 1);
     f.coordinator->on_plan(checkpoint_plan{{{f.first, {}}}, {{f.first, {}}}, false}, 1110);
 
@@ -645,7 +670,7 @@ TEST_CASE("without an interval a final checkpoint that is given up is taken agai
     }
 
     if (each == how::task_ended)
-      f.coordinator->on_task_ended(f.second, 1100);
+      f.coordinator->on_task_ended(f.second, false, 1100);
     else
       f.coordinator->on_declined(f.id, f.second, reason, 1100);
 

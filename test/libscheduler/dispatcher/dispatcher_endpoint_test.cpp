@@ -5,9 +5,12 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace headrace::scheduler {
 
@@ -159,6 +162,43 @@ TEST_CASE("a job whose last savepoint fails goes on, and may be stopped later") 
   CHECK(known->restarts == 0);
   cluster.tasks.acknowledges = true;
   CHECK(cluster.client->savepoint(*job, stopping));
+}
+
+TEST_CASE("a savepoint is taken again, elsewhere, when a task finishes while it is taken") {
+  testing_cluster cluster;
+  cluster.add_executor(2);
+  const auto job = cluster.client->submit(source_to_sink(2, 4).job());
+  REQUIRE(cluster.run_until_running(4));
+  REQUIRE(cluster.wait_for(*job, "running"));
+  cluster.tasks.acknowledges = false;
+  const savepoint_trigger_id trigger{1, 2};
+  REQUIRE(cluster.client->trigger_savepoint(*job, trigger, stopping));
+  const auto savepoints = [&] {
+    std::vector<std::string> out;
+    const auto root = cluster.directory() / "checkpoints";
+    if (std::filesystem::exists(root))
+      for (const auto& entry : std::filesystem::directory_iterator(root))
+        if (entry.path().filename().string().starts_with("savepoint-"))
+          out.push_back(entry.path());
+    return out;
+  };
+  REQUIRE(cluster.run_until([&] { return savepoints().size() == 1; }));
+  const auto first = savepoints().front();
+  cluster.node->run(100'000);
+
+  cluster.tasks.acknowledges = true;
+  const auto source = std::find_if(cluster.tasks.running.begin(), cluster.tasks.running.end(),
+                                   [](const auto& each) { return each.second.is_source; });
+  source->second.where->end(source->first, schema::TaskState::FINISHED);
+
+  CHECK(cluster.client->wait(*job)->state == job_state::finished);
+  const auto taken = cluster.client->savepoint_status(*job, trigger);
+  REQUIRE(taken);
+  REQUIRE(*taken);
+  CHECK((*taken)->checkpoint == 2);
+  CHECK((*taken)->path != first);
+  CHECK(savepoints() == std::vector<std::string>{(*taken)->path});
+  CHECK(state::read_checkpoint(*cluster.files, (*taken)->path));
 }
 
 TEST_CASE("a job that was drained for a savepoint that failed starts again") {
