@@ -23,6 +23,7 @@ struct Watermarks {
   onEvent @3 :Bool;
   assigner @4 :Int32 = -1;
   timeColumn @5 :Int32 = -1;
+  generator @6 :Int32 = -1;
 }
 struct AggregateCall {
   kind @0 :UInt8;

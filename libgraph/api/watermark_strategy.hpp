@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libgraph/api/row_adaptors.hpp"
+#include "libgraph/api/watermark_generator.hpp"
 #include "libgraph/function/failure.hpp"
 #include "libgraph/spec/operator_spec.hpp"
 #include "libgraph/transformation/pipeline.hpp"
@@ -35,6 +36,16 @@ public:
   static watermark_strategy monotonous() {
     watermark_strategy out;
     out.spec_.kind = graph::watermark_kind::monotonous;
+    return out;
+  }
+  /// Watermarks of one's own. @param generator  a watermark_generator<T>
+  template <class G>
+  static watermark_strategy for_generator(G generator) {
+    static_assert(std::is_same_v<typename G::input_type, T>, "the generator is for other rows");
+    watermark_strategy out;
+    out.spec_.kind = graph::watermark_kind::generated;
+    out.generator_ = factory_of<graph::watermark_generator, watermark_generator_adaptor<G>>(
+        std::move(generator));
     return out;
   }
   /// Timestamps only.
@@ -79,12 +90,15 @@ public:
     auto out = spec_;
     if (assigner_)
       out.assigner = program.add(assigner_);
+    if (generator_)
+      out.generator = program.add(generator_);
     return out;
   }
 
 private:
   graph::watermark_spec spec_;
   graph::function_factory assigner_;
+  graph::function_factory generator_;
 };
 
 } // namespace headrace::api

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "libgraph/data/record_batch.hpp"
+#include "libgraph/data/stream_element.hpp"
 #include "libgraph/function/async_function.hpp"
 #include "libgraph/function/master_hook.hpp"
 #include "libgraph/function/output.hpp"
@@ -188,6 +189,24 @@ public:
   virtual void assign(const record_batch& in, std::int64_t* out_ms) = 0;
 };
 
+/// Where event time of a split stands, as a generator of the job says.
+struct generated_watermark {
+  std::int64_t time_ms = watermark::none; ///< rows up to it are not expected any more
+  bool is_idle = false;                   ///< holds nothing back until it says otherwise
+  friend bool operator==(const generated_watermark&, const generated_watermark&) = default;
+};
+
+/// Makes watermarks of rows; one for each split.
+class watermark_generator {
+public:
+  virtual ~watermark_generator() = default;
+  /// Looks at the selected rows from number `first` on, up to the one behind which `at` is another.
+  /// @returns the number behind the last that was looked at, above `first`
+  virtual std::size_t look(const record_batch& in, std::size_t first, generated_watermark& at) = 0;
+  /// Called behind each batch, and every 200 ms while there is none.
+  virtual void look_at_clock(generated_watermark& at) = 0;
+};
+
 /// Chooses targets by hand.
 class custom_partitioner {
 public:
@@ -207,7 +226,8 @@ using any_function =
                  std::unique_ptr<window_function>, std::unique_ptr<timestamp_assigner>,
                  std::unique_ptr<custom_partitioner>, std::unique_ptr<source>,
                  std::unique_ptr<sink>, std::unique_ptr<master_hook>, std::unique_ptr<co_function>,
-                 std::unique_ptr<keyed_co_function>, std::unique_ptr<async_function>>;
+                 std::unique_ptr<keyed_co_function>, std::unique_ptr<async_function>,
+                 std::unique_ptr<watermark_generator>>;
 /// Makes a fresh instance for each subtask.
 using function_factory = std::function<any_function()>;
 /// The functions of a job by index, as `function_ref` names them.

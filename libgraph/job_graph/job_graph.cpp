@@ -54,6 +54,8 @@ status check_watermarks(const std::string& where, const watermark_spec& watermar
                         const logical_type& type) {
   if (watermarks.bound_ms < -1 || watermarks.idle_timeout_ms < 0)
     return invalid(where, "negative duration of watermarks");
+  if ((watermarks.kind == watermark_kind::generated) == watermarks.generator.is_none())
+    return invalid(where, "watermarks that are generated have a generator, others none");
   if (watermarks.time_column < -1)
     return invalid(where, "time column out of range: " + std::to_string(watermarks.time_column));
   if (watermarks.time_column >= 0)

@@ -34,6 +34,8 @@ void put_watermarks(byte_writer& out, const watermark_spec& watermarks) {
   out.put(static_cast<std::uint8_t>(watermarks.on_event));
   out.put(watermarks.assigner.index);
   out.put(watermarks.time_column);
+  if (watermarks.kind == watermark_kind::generated)
+    out.put(watermarks.generator.index);
 }
 
 void put_aggregation(byte_writer& out, const aggregation& aggregates) {

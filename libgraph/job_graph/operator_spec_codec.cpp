@@ -31,6 +31,7 @@ void put(const watermark_spec& watermarks, schema::Watermarks::Builder out) {
   out.setOnEvent(watermarks.on_event);
   out.setAssigner(watermarks.assigner.index);
   out.setTimeColumn(watermarks.time_column);
+  out.setGenerator(watermarks.generator.index);
 }
 
 void put(const aggregation& aggregates, schema::Aggregation::Builder out) {
@@ -275,12 +276,13 @@ result<connector_spec> connector_of(schema::Connector::Reader in) {
 result<watermark_spec> watermarks_of(schema::Watermarks::Reader in) {
   watermark_spec watermarks;
   HEADRACE_TRY(watermarks.kind,
-               enum_of(in.getKind(), watermark_kind::monotonous, "kind of watermarks"));
+               enum_of(in.getKind(), watermark_kind::generated, "kind of watermarks"));
   watermarks.bound_ms = in.getBoundMs();
   watermarks.idle_timeout_ms = in.getIdleTimeoutMs();
   watermarks.on_event = in.getOnEvent();
   watermarks.assigner.index = in.getAssigner();
   watermarks.time_column = in.getTimeColumn();
+  watermarks.generator.index = in.getGenerator();
   return watermarks;
 }
 

@@ -31,7 +31,7 @@ struct connector_spec {
 };
 
 /// How event time and watermarks are made.
-enum class watermark_kind : std::uint8_t { none, bounded_out_of_orderness, monotonous };
+enum class watermark_kind : std::uint8_t { none, bounded_out_of_orderness, monotonous, generated };
 struct watermark_spec {
   watermark_kind kind = watermark_kind::none;
   /// Largest expected disorder: the watermark is 1 ms and this below the largest time. -1: is that
@@ -41,6 +41,7 @@ struct watermark_spec {
   bool on_event = false;         ///< cut batches at each advance: results do not depend on batches
   function_ref assigner;         ///< none: rows keep the timestamps they have
   std::int32_t time_column = -1; ///< instead of an assigner: this BIGINT or TIMESTAMP column
+  function_ref generator = {};   ///< of watermarks that are generated
   friend bool operator==(const watermark_spec&, const watermark_spec&) = default;
 };
 

@@ -132,13 +132,27 @@ std::optional<std::int64_t> idle_clock::remaining_us(std::int64_t now_us) const 
   return timeout_us_ - elapsed_us(now_us);
 }
 
-split_watermarks::split_watermarks(const graph::watermark_spec& spec)
-    : spec_(spec), empty_clock_(spec.idle_timeout_ms) {}
+result<generator_factory> make_generator_factory(const graph::watermark_spec& spec,
+                                                 const operator_context& context) {
+  if (spec.generator.is_none())
+    return generator_factory();
+  const auto make = [code = context.code, at = static_cast<std::size_t>(spec.generator.index)] {
+    return std::get<std::unique_ptr<graph::watermark_generator>>(code->functions[at]());
+  };
+  HEADRACE_TRY(const auto first,
+               make_function<graph::watermark_generator>(context, spec.generator));
+  return generator_factory(make);
+}
+
+split_watermarks::split_watermarks(const graph::watermark_spec& spec, generator_factory generators)
+    : spec_(spec), generators_(std::move(generators)), empty_clock_(spec.idle_timeout_ms) {}
 
 void split_watermarks::add(const std::string& split, std::int64_t now_us) {
   const auto timeout_ms = is_enabled() ? spec_.idle_timeout_ms : 0;
   auto [at, made] =
       splits_.try_emplace(split, split_state{watermark::none, idle_clock(timeout_ms), false});
+  if (made && generators_)
+    at->second.generator = generators_();
   at->second.clock.reset(now_us);
   at->second.clock.set_running(running_, now_us);
 }
@@ -161,6 +175,41 @@ void split_watermarks::on_rows(std::string_view split, std::int64_t largest_ms,
   at->second.clock.reset(now_us);
 }
 
+void split_watermarks::pass(std::string_view split, const record_batch& rows, std::int64_t now_us,
+                            const std::function<void(record_batch)>& emit,
+                            const std::function<void()>& settle) {
+  on_rows(split, watermark::none, now_us);
+  settle();
+  const auto at = splits_.find(split);
+  if (at != splits_.end() && at->second.generator != nullptr)
+    return generate(at->second, rows, emit, settle);
+  auto reached = at == splits_.end() ? watermark::none : at->second.largest_ms;
+  emit_with_watermarks(rows, spec_.on_event && is_enabled(), reached, emit,
+                       [&](std::int64_t largest_ms) {
+                         on_rows(split, largest_ms, now_us);
+                         settle();
+                       });
+}
+
+void split_watermarks::generate(split_state& split, const record_batch& rows,
+                                const std::function<void(record_batch)>& emit,
+                                const std::function<void()>& settle) {
+  std::size_t from = 0;
+  for (std::size_t next = 0; next < rows.size();) {
+    const auto before = split.generated;
+    next = split.generator->look(rows, next, split.generated);
+    if (split.generated == before)
+      continue;
+    emit(rows.slice(from, next - from));
+    from = next;
+    settle();
+  }
+  if (from < rows.size())
+    emit(rows.slice(from, rows.size() - from));
+  split.generator->look_at_clock(split.generated);
+  settle();
+}
+
 void split_watermarks::set_running(bool running, std::int64_t now_us) {
   if (running_ == running)
     return;
@@ -170,7 +219,10 @@ void split_watermarks::set_running(bool running, std::int64_t now_us) {
     split.clock.set_running(running, now_us);
 }
 
-std::int64_t split_watermarks::watermark_of(std::int64_t largest_ms) const {
+std::int64_t split_watermarks::watermark_of(const split_state& split) const {
+  if (split.generator != nullptr)
+    return split.generated.time_ms;
+  const auto largest_ms = split.largest_ms;
   if (largest_ms == watermark::none)
     return watermark::none;
   const auto bound =
@@ -183,13 +235,18 @@ split_watermarks::update split_watermarks::settle(std::int64_t now_us) {
   update out;
   if (!is_enabled() || (splits_.empty() && !empty_clock_.is_idle(now_us)))
     return out;
+  if (generators_ && now_us - looked_us_ >= look_interval_us) {
+    looked_us_ = now_us;
+    for (auto& [name, split] : splits_)
+      split.generator->look_at_clock(split.generated);
+  }
   auto smallest = watermark::end;
   auto largest_idle = watermark::none;
   std::size_t active = 0;
   for (auto& [name, split] : splits_) {
     split.idle = split.idle || split.clock.is_idle(now_us);
-    const auto mark = watermark_of(split.largest_ms);
-    if (split.idle) {
+    const auto mark = watermark_of(split);
+    if (split.idle || split.generated.is_idle) {
       largest_idle = std::max(largest_idle, mark);
     } else {
       smallest = std::min(smallest, mark);
@@ -208,8 +265,10 @@ split_watermarks::update split_watermarks::settle(std::int64_t now_us) {
   return out;
 }
 
-std::optional<std::int64_t> split_watermarks::idle_in_us(std::int64_t now_us) const {
+std::optional<std::int64_t> split_watermarks::due_in_us(std::int64_t now_us) const {
   std::optional<std::int64_t> next;
+  if (generators_ && !splits_.empty() && running_)
+    next = std::max<std::int64_t>(0, looked_us_ + look_interval_us - now_us);
   if (splits_.empty() && !idle_given_)
     next = empty_clock_.is_idle(now_us) ? std::optional<std::int64_t>(0)
                                         : empty_clock_.remaining_us(now_us);
@@ -222,11 +281,6 @@ std::optional<std::int64_t> split_watermarks::idle_in_us(std::int64_t now_us) co
       next = remaining;
   }
   return next;
-}
-
-std::int64_t split_watermarks::reached_ms(std::string_view split) const {
-  const auto at = splits_.find(split);
-  return at == splits_.end() ? watermark::none : at->second.largest_ms;
 }
 
 } // namespace headrace::task

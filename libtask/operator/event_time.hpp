@@ -1,5 +1,6 @@
 #pragma once
 
+#include "libtask/operator/operator_context.hpp"
 #include "libgraph/data/stream_element.hpp"
 #include "libgraph/function/function.hpp"
 #include "libgraph/spec/operator_spec.hpp"
@@ -65,18 +66,27 @@ private:
   bool running_ = true;
 };
 
+/// Makes the generator of one more split.
+using generator_factory = std::function<std::unique_ptr<graph::watermark_generator>()>;
+/// That of a strategy; null where its watermarks are not generated.
+/// @errors graph_mismatch  the job's code has no such function
+result<generator_factory> make_generator_factory(const graph::watermark_spec& spec,
+                                                 const operator_context& context);
+
 /// Combines the watermarks of the splits of one source reader (or of one stream): the smallest over
 /// all splits that are not idle, less the allowed disorder. Pure. Lives on the task's mailbox.
 class split_watermarks {
 public:
-  explicit split_watermarks(const graph::watermark_spec& spec);
+  /// How often generators look at the clock while no rows come; Flink's default.
+  static constexpr std::int64_t look_interval_us = 200'000;
+
+  explicit split_watermarks(const graph::watermark_spec& spec, generator_factory generators = {});
 
   struct update {
     std::optional<graph::watermark> advanced;
     std::optional<graph::watermark_status> status;
   };
   bool is_enabled() const { return spec_.kind != graph::watermark_kind::none; }
-  bool is_on_event() const { return spec_.on_event; }
 
   /// From now on, having no split for the idle timeout is being idle too.
   void start(std::int64_t now_us) { empty_clock_.reset(now_us); }
@@ -85,23 +95,35 @@ public:
   void remove(std::string_view split, std::int64_t now_us);
   /// Rows of the split came, with this largest time.
   void on_rows(std::string_view split, std::int64_t largest_ms, std::int64_t now_us);
+  /// Emits a batch of a split, cut where watermarks are due within it.
+  /// @param settle  called before the first row, which ends idleness, and whenever `settle` of this
+  ///        may give something
+  void pass(std::string_view split, const graph::record_batch& rows, std::int64_t now_us,
+            const std::function<void(graph::record_batch)>& emit,
+            const std::function<void()>& settle);
   void set_running(bool running, std::int64_t now_us);
   /// What has changed by now.
   update settle(std::int64_t now_us);
-  /// When `settle` could find a split idle that is not, from now.
-  std::optional<std::int64_t> idle_in_us(std::int64_t now_us) const;
-  /// The largest time of a split so far.
-  std::int64_t reached_ms(std::string_view split) const;
+  /// When `settle` could find something new without rows, from now: a split idle that is not, or
+  /// what generators make of the clock.
+  std::optional<std::int64_t> due_in_us(std::int64_t now_us) const;
 
 private:
   struct split_state {
     std::int64_t largest_ms = graph::watermark::none;
     idle_clock clock;
     bool idle = false;
+    std::unique_ptr<graph::watermark_generator> generator = nullptr;
+    graph::generated_watermark generated = {};
   };
-  std::int64_t watermark_of(std::int64_t largest_ms) const;
+  std::int64_t watermark_of(const split_state& split) const;
+  static void generate(split_state& split, const graph::record_batch& rows,
+                       const std::function<void(graph::record_batch)>& emit,
+                       const std::function<void()>& settle);
 
   graph::watermark_spec spec_;
+  generator_factory generators_; ///< null: none
+  std::int64_t looked_us_ = 0;   ///< when generators looked at the clock
   std::map<std::string, split_state, std::less<>> splits_;
   idle_clock empty_clock_; ///< while there is no split
   std::int64_t given_ = graph::watermark::none;

@@ -53,11 +53,12 @@ struct source_operator::fetch_outcome {
 
 source_operator::source_operator(const graph::operator_node& node, const operator_context& context,
                                  std::unique_ptr<graph::source> source,
-                                 std::unique_ptr<graph::timestamp_assigner> assigner)
+                                 std::unique_ptr<graph::timestamp_assigner> assigner,
+                                 generator_factory generators)
     : id_(node.id), name_(node.name), context_(context), gives_left_out_(!node.side_types.empty()),
       source_(std::move(source)), stamper_(std::get<graph::source_spec>(node.spec).watermarks,
                                            std::move(assigner), context.memory),
-      watermarks_(std::get<graph::source_spec>(node.spec).watermarks),
+      watermarks_(std::get<graph::source_spec>(node.spec).watermarks, std::move(generators)),
       reader_(std::make_shared<reader_cell>()) {
   reader_->code = context.code;
 }
@@ -254,16 +255,9 @@ status source_operator::emit_rows(graph::fetched& piece, operator_output& out) {
     return error(stamped.error().code, "input cannot be used: " + piece.split_id,
                  std::move(stamped).error());
   const auto rows = std::move(*stamped);
-  auto reached = watermarks_.reached_ms(piece.split_id);
-  watermarks_.on_rows(piece.split_id, reached, now_us);
-  settle(out); // active again, before the rows
-  emit_with_watermarks(
-      rows, watermarks_.is_on_event() && watermarks_.is_enabled(), reached,
-      [&](graph::record_batch part) { out.emit(std::move(part)); },
-      [&](std::int64_t largest_ms) {
-        watermarks_.on_rows(piece.split_id, largest_ms, now_us);
-        settle(out);
-      });
+  watermarks_.pass(
+      piece.split_id, rows, now_us, [&](graph::record_batch part) { out.emit(std::move(part)); },
+      [&] { settle(out); });
   return {};
 }
 
@@ -280,7 +274,7 @@ void source_operator::settle(operator_output& out) {
 std::optional<std::int64_t> source_operator::next_processing_time_ms() {
   if (!watermarks_.is_enabled())
     return std::nullopt;
-  const auto in_us = watermarks_.idle_in_us(context_.time.now_us());
+  const auto in_us = watermarks_.due_in_us(context_.time.now_us());
   if (!in_us)
     return std::nullopt;
   return context_.time.wall_ms() + (*in_us + 999) / 1000;
@@ -326,8 +320,9 @@ result<std::unique_ptr<stream_operator>> make_source_operator(const graph::opera
     HEADRACE_TRY(assigner,
                  make_function<graph::timestamp_assigner>(context, spec.watermarks.assigner));
   }
-  return std::unique_ptr<stream_operator>(
-      std::make_unique<source_operator>(node, context, std::move(source), std::move(assigner)));
+  HEADRACE_TRY(auto generators, make_generator_factory(spec.watermarks, context));
+  return std::unique_ptr<stream_operator>(std::make_unique<source_operator>(
+      node, context, std::move(source), std::move(assigner), std::move(generators)));
 }
 
 } // namespace headrace::task

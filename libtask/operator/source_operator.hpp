@@ -28,7 +28,8 @@ class source_operator final : public stream_operator {
 public:
   source_operator(const graph::operator_node& node, const operator_context& context,
                   std::unique_ptr<graph::source> source,
-                  std::unique_ptr<graph::timestamp_assigner> assigner);
+                  std::unique_ptr<graph::timestamp_assigner> assigner,
+                  generator_factory generators);
   ~source_operator() override;
 
   status open(const operator_states& states) override;

@@ -10,8 +10,10 @@ const std::string whole_stream = "stream"; // one split stands for all rows
 
 watermarks_operator::watermarks_operator(const graph::watermark_spec& spec,
                                          const operator_context& context,
-                                         std::unique_ptr<graph::timestamp_assigner> assigner)
-    : context_(context), stamper_(spec, std::move(assigner), context.memory), watermarks_(spec) {}
+                                         std::unique_ptr<graph::timestamp_assigner> assigner,
+                                         generator_factory generators)
+    : context_(context), stamper_(spec, std::move(assigner), context.memory),
+      watermarks_(spec, std::move(generators)) {}
 
 status watermarks_operator::open(const operator_states& /*states*/) {
   watermarks_.add(whole_stream, context_.time.now_us());
@@ -37,7 +39,8 @@ status watermarks_operator::change_status(graph::watermark_status state) {
 result<drain_result> watermarks_operator::drain(operator_output& out,
                                                 const drain_budget& /*budget*/) {
   const auto now_us = context_.time.now_us();
-  const auto give = [&](const split_watermarks::update& change) {
+  const auto settle = [&] {
+    const auto change = watermarks_.settle(now_us);
     if (change.status && !change.status->idle)
       out.emit(*change.status);
     if (change.advanced)
@@ -46,18 +49,12 @@ result<drain_result> watermarks_operator::drain(operator_output& out,
       out.emit(*change.status);
   };
   if (!taken_.is_empty()) {
-    auto reached = watermarks_.reached_ms(whole_stream);
-    watermarks_.on_rows(whole_stream, reached, now_us);
-    emit_with_watermarks(
-        taken_, watermarks_.is_on_event(), reached,
-        [&](graph::record_batch rows) { out.emit(std::move(rows)); },
-        [&](std::int64_t largest_ms) {
-          watermarks_.on_rows(whole_stream, largest_ms, now_us);
-          give(watermarks_.settle(now_us));
-        });
+    watermarks_.pass(
+        whole_stream, taken_, now_us, [&](graph::record_batch rows) { out.emit(std::move(rows)); },
+        settle);
     taken_ = {};
   }
-  give(watermarks_.settle(now_us));
+  settle();
   if (ended_ && !std::exchange(end_given_, true))
     out.emit(graph::watermark{graph::watermark::end});
   return drain_result::done;
@@ -66,7 +63,7 @@ result<drain_result> watermarks_operator::drain(operator_output& out,
 std::optional<std::int64_t> watermarks_operator::next_processing_time_ms() {
   if (ended_)
     return std::nullopt;
-  const auto in_us = watermarks_.idle_in_us(context_.time.now_us());
+  const auto in_us = watermarks_.due_in_us(context_.time.now_us());
   if (!in_us)
     return std::nullopt;
   return context_.time.wall_ms() + (*in_us + 999) / 1000;
@@ -81,8 +78,9 @@ result<std::unique_ptr<stream_operator>> make_watermarks_operator(const graph::o
   if (!spec.assigner.is_none()) {
     HEADRACE_TRY(assigner, make_function<graph::timestamp_assigner>(context, spec.assigner));
   }
-  return std::unique_ptr<stream_operator>(
-      std::make_unique<watermarks_operator>(spec, context, std::move(assigner)));
+  HEADRACE_TRY(auto generators, make_generator_factory(spec, context));
+  return std::unique_ptr<stream_operator>(std::make_unique<watermarks_operator>(
+      spec, context, std::move(assigner), std::move(generators)));
 }
 
 } // namespace headrace::task

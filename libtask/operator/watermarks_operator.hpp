@@ -12,7 +12,8 @@ namespace headrace::task {
 class watermarks_operator final : public stream_operator {
 public:
   watermarks_operator(const graph::watermark_spec& spec, const operator_context& context,
-                      std::unique_ptr<graph::timestamp_assigner> assigner);
+                      std::unique_ptr<graph::timestamp_assigner> assigner,
+                      generator_factory generators);
   status open(const operator_states& states) override;
   status add(std::int32_t input, const graph::record_batch& rows) override;
   status advance(graph::watermark mark) override;

@@ -112,13 +112,15 @@ job_graph full_job() {
   auto source = p.source();
   std::get<source_spec>(std::get<operator_call>(p.at(source).call).spec).watermarks = {
       watermark_kind::bounded_out_of_orderness, 5000, 1000, true,
-      p.program.add(function_factory()),        -1};
+      p.program.add(function_factory()),        -1,   {}};
   p.at(source).uid = "source-uid";
   const auto mapped = p.map(source);
   const auto filtered = add("filter", mapped, filter_spec{{0}});
   const auto projected = add("project", filtered, project_spec{{0}});
-  const auto timed = add("timestamps", projected,
-                         watermarks_spec{{watermark_kind::monotonous, 0, 7, false, {}, 0}});
+  const auto timed =
+      add("timestamps", projected,
+          watermarks_spec{
+              {watermark_kind::generated, 0, 7, false, {}, 0, p.program.add(function_factory())}});
   const auto column = make_column(0, type.child(0));
   const auto calculated =
       add("calc", timed,

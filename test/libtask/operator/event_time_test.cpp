@@ -66,10 +66,10 @@ TEST_CASE("the idle clock stands still while rows could not be passed on") {
   marks.set_running(false, 500'000);
 
   CHECK_FALSE(marks.settle(5'000'000).status);
-  CHECK_FALSE(marks.idle_in_us(5'000'000));
+  CHECK_FALSE(marks.due_in_us(5'000'000));
   marks.set_running(true, 5'000'000);
 
-  CHECK(marks.idle_in_us(5'000'000) == 500'000);
+  CHECK(marks.due_in_us(5'000'000) == 500'000);
   CHECK(marks.settle(5'500'000).status == graph::watermark_status{true});
 }
 
