@@ -24,6 +24,9 @@ KEY = "CASE WHEN MOD(r, 10) < 8 THEN 0 ELSE MOD(r, 100000) END"
 SUMS = "INSERT INTO sums SELECT k, COUNT(*), SUM(v) FROM hot GROUP BY k"
 COUNTS = "INSERT INTO sums SELECT k, COUNT(DISTINCT v), SUM(v) FROM hot GROUP BY k"
 JOIN = "INSERT INTO pairs SELECT {} h.k, h.v, s.name FROM hot h JOIN small s ON h.k = s.k"
+# The same with work for each pair, which is done where the pair is made.
+COSTLY = JOIN.replace("s.name FROM", "REGEXP_EXTRACT(s.name || CAST(h.v AS STRING), '([a-f]+)[0-9]*', 1) FROM")
+BROADCAST, SKEW = "/*+ BROADCAST(s) */", "/*+ SKEW('table' = 'h', 'column' = 'k') */"
 
 JOBS = [
     ("group by, one phase", SUMS, ONE),
@@ -34,8 +37,11 @@ JOBS = [
     ("distinct, mini-batch", COUNTS, GATHER),
     ("distinct, mini-batch, split", COUNTS, GATHER + SPLIT),
     ("join", JOIN.format(""), []),
-    ("join, BROADCAST", JOIN.format("/*+ BROADCAST(s) */"), []),
-    ("join, SKEW", JOIN.format("/*+ SKEW('table' = 'h', 'column' = 'k') */"), []),
+    ("join, BROADCAST", JOIN.format(BROADCAST), []),
+    ("join, SKEW", JOIN.format(SKEW), []),
+    ("join with work for each pair", COSTLY.format(""), []),
+    ("join with work for each pair, BROADCAST", COSTLY.format(BROADCAST), []),
+    ("join with work for each pair, SKEW", COSTLY.format(SKEW), []),
 ]
 
 
