@@ -26,7 +26,13 @@ bool scalars_are_plain(const csv_options& options) {
 
 csv_encoder::csv_encoder(csv_options options, graph::row_type_ptr type)
     : options_(std::move(options)), type_(std::move(type)),
-      scalars_are_plain_(scalars_are_plain(options_)) {}
+      scalars_are_plain_(scalars_are_plain(options_)) {
+  for (const auto letter : {std::optional(options_.delimiter), std::optional('\n'),
+                            std::optional('\r'), options_.quote, options_.escape}) {
+    if (letter)
+      is_special_[static_cast<unsigned char>(*letter)] = true;
+  }
+}
 
 status csv_encoder::encode(const graph::record_batch& rows, byte_string& out) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -105,12 +111,10 @@ bool csv_encoder::needs_quotes(std::string_view text, bool first) const {
     return true;
   if (first && options_.allow_comments && text.starts_with('#'))
     return true;
-  for (const char letter : text) {
-    if (letter == options_.delimiter || letter == '\n' || letter == '\r' ||
-        letter == options_.quote || letter == options_.escape)
-      return true;
-  }
-  return false;
+  bool has_special = false; // without a branch for each letter
+  for (const char letter : text)
+    has_special |= is_special_[static_cast<unsigned char>(letter)];
+  return has_special;
 }
 
 status csv_encoder::write_text(std::string_view text, bool quoted, byte_string& out) const {

@@ -3,7 +3,9 @@
 #include "libtask/format/csv_options.hpp"
 #include "libgraph/connector/format.hpp"
 
+#include <array>
 #include <string>
+#include <string_view>
 
 namespace headrace::task {
 
@@ -25,6 +27,7 @@ private:
   csv_options options_;
   graph::row_type_ptr type_;
   bool scalars_are_plain_;
+  std::array<bool, 256> is_special_{}; ///< letters for which a text is quoted
   std::string scratch_;
 };
 

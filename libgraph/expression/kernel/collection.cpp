@@ -324,7 +324,7 @@ void split_text(std::string_view from, std::string_view separator, See see) {
     }
     return;
   }
-  for (auto at = from.find(separator); at != from.npos; at = from.find(separator)) {
+  for (auto at = find_text(from, separator); at != from.npos; at = find_text(from, separator)) {
     see(from.substr(0, at));
     from.remove_prefix(at + separator.size());
   }
@@ -368,7 +368,9 @@ result<kernel> make_text_map(const kernel_request& request) {
       if (!texts[row].empty())
         split_text(texts[row], count == 3 ? between[row] : std::string_view(","),
                    [&](std::string_view part) { parts.push_back(part); });
-      const auto key_of = [&](std::string_view part) { return part.substr(0, part.find(sign)); };
+      const auto key_of = [&](std::string_view part) {
+        return part.substr(0, find_text(part, sign));
+      };
       to.begin_list();
       for (std::size_t i = 0; i < parts.size(); ++i) {
         const auto key = key_of(parts[i]);

@@ -103,7 +103,7 @@ bool replace(text_result& out, text from, text wanted, text by) {
     }
     return true;
   }
-  for (auto at = from.find(wanted); at != from.npos; at = from.find(wanted)) {
+  for (auto at = find_text(from, wanted); at != from.npos; at = find_text(from, wanted)) {
     out.text += from.substr(0, at);
     out.text += by;
     from.remove_prefix(at + wanted.size());

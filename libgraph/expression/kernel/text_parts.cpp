@@ -78,7 +78,7 @@ std::uint8_t ends_with(text from, text end) { return from.ends_with(end) ? 1 : 0
 /// Where `wanted` begins at the code point `from` or behind it, counted from 1; 0: nowhere.
 std::int32_t position_from(text wanted, text in, std::int32_t from) {
   const auto begin = byte_of_point(in, static_cast<std::size_t>(std::max(from, 1)) - 1);
-  const auto at = in.find(wanted, begin);
+  const auto at = find_text(in, wanted, begin);
   return at == in.npos ? 0 : static_cast<std::int32_t>(count_points(in.substr(0, at))) + 1;
 }
 std::int32_t position(text wanted, text in) { return position_from(wanted, in, 1); }
@@ -116,7 +116,7 @@ text split_at(text from, text separator, std::int32_t index) {
   if (index < 0 || from.empty())
     return {};
   const auto find = [&](text in) {
-    return separator.empty() ? in.find_first_of(" \t\n\r\f\v") : in.find(separator);
+    return separator.empty() ? in.find_first_of(" \t\n\r\f\v") : find_text(in, separator);
   };
   const auto step = std::max<std::size_t>(separator.size(), 1);
   for (; index > 0; --index) {

@@ -19,6 +19,12 @@ inline std::size_t count_points(std::string_view text) {
   return out;
 }
 
+/// As `in.find(wanted, from)`. A text of one byte, as most separators are, is found by that alone,
+/// where `find` would compare it once more.
+inline std::size_t find_text(std::string_view in, std::string_view wanted, std::size_t from = 0) {
+  return wanted.size() == 1 ? in.find(wanted[0], from) : in.find(wanted, from);
+}
+
 /// Where the code point begins that has `points` before it; the text's end when there are fewer.
 inline std::size_t byte_of_point(std::string_view text, std::size_t points) {
   std::size_t at = 0;
